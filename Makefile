@@ -1,0 +1,36 @@
+# Each target makes .venv by itself when it is missing.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: demo test check bench wheel format clean
+
+demo: $(READY) ## train on eight digits, find the two that nobody labelled
+	$(BIN)/zshash demo --output zshash-demo.html
+
+test: $(READY) ## every test, doctest and small benchmark
+	$(BIN)/pytest -q
+
+check: $(READY) wheel ## style, types, import contract, and the wheel in an empty environment
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+wheel: $(READY)
+	$(BIN)/python tools/check_wheel.py
+
+bench: $(READY) ## fit time and memory against the bare matrix products
+	$(BIN)/python benchmarks/fit.py
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv build dist zshash-demo.html
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $@
