@@ -1,0 +1,140 @@
+"""Kernel features: similarity to a set of anchors.
+
+φ(x) = [exp(−‖x − a₁‖²/δ), …, exp(−‖x − a_m‖²/δ), 1]
+"""
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.utils import gen_batches
+
+from zshash.hashing.base import BLOCK_ROWS
+
+
+def choose_anchors(X, n_anchors, *, method, rng):
+    """Pick `n_anchors` rows of X at random, or the centres of as many clusters.
+
+    Returns
+    -------
+    anchors : ndarray of shape (min(n_anchors, n), d), float32
+    """
+    if n_anchors > len(X):
+        warnings.warn(
+            f"n_anchors={n_anchors} is larger than the number of samples: using {len(X)} anchors",
+            UserWarning,
+            stacklevel=3,
+        )
+        n_anchors = len(X)
+    if method == "random":
+        return X[np.sort(rng.choice(len(X), size=n_anchors, replace=False))]
+    clusters = MiniBatchKMeans(
+        n_anchors, n_init=1, batch_size=max(1024, 3 * n_anchors), random_state=rng
+    )
+    return clusters.fit(X).cluster_centers_.astype(np.float32)
+
+
+def mean_squared_distance(X, anchors):
+    """Mean of ‖x − a‖² over all pairs, from means alone: O((n + m) d)."""
+    center = anchors.mean(axis=0, dtype=np.float64)
+    squares_X = squares_anchors = 0.0
+    sum_X = np.zeros(X.shape[1])
+    for part in gen_batches(len(X), BLOCK_ROWS):
+        offsets = X[part] - center
+        squares_X += np.square(offsets).sum()
+        sum_X += offsets.sum(axis=0)
+    offsets = anchors - center
+    squares_anchors = np.square(offsets).sum()
+    # 2 x̄·ā vanishes: the anchors are centred on zero.
+    return squares_X / len(X) + squares_anchors / len(anchors)
+
+
+class AnchorKernel:
+    """φ for given anchors (m, d) and bandwidth δ.
+
+    The exponents of a block come out of one matrix product: with c the mean of the anchors,
+    [x − c, ‖x − c‖²/δ, 1] · [2(a − c)/δ, −1, −‖a − c‖²/δ] = −‖x − a‖²/δ, and a row of zeros
+    on the right gives the bias, exp(0) = 1.
+    """
+
+    def __init__(self, anchors, bandwidth):
+        self.bandwidth = bandwidth
+        self.center = anchors.mean(axis=0, dtype=np.float64).astype(np.float32)
+        offsets = anchors - self.center
+        m, d = anchors.shape
+        self._right = np.zeros((d + 2, m + 1), dtype=np.float32)
+        self._right[:d, :m] = (2 / bandwidth) * offsets.T
+        self._right[d, :m] = -1
+        self._right[d + 1, :m] = -np.square(offsets).sum(axis=1) / bandwidth
+
+    @property
+    def dimension(self):
+        """Number of kernel features, the bias included."""
+        return self._right.shape[1]
+
+    def __call__(self, X, out=None):
+        """φ(X) (n, m + 1) float32."""
+        n, d = X.shape
+        left = np.empty((n, d + 2), dtype=np.float32)
+        np.subtract(X, self.center, out=left[:, :d])
+        left[:, d] = np.einsum("ij,ij->i", left[:, :d], left[:, :d]) / self.bandwidth
+        left[:, d + 1] = 1
+        exponents = np.matmul(left, self._right, out=out)
+        np.minimum(exponents, 0, out=exponents)  # rounding must not lift a similarity above 1
+        return np.exp(exponents, out=exponents)
+
+
+class KernelFeatures:
+    """φ(X) of the training samples, block by block.
+
+    Held whole only while it fits in scikit-learn's ``working_memory`` (1 GiB unless configured);
+    else each block is computed when it is asked for.
+    """
+
+    def __init__(self, X, kernel):
+        self._X = X
+        self._kernel = kernel
+        self._whole = None
+        budget = get_config()["working_memory"] * 2**20
+        if 4 * len(X) * kernel.dimension <= budget:
+            self._whole = np.empty((len(X), kernel.dimension), dtype=np.float32)
+            for part in self.parts():
+                kernel(X[part], out=self._whole[part])
+
+    def __len__(self):
+        return len(self._X)
+
+    @property
+    def dimension(self):
+        """Number of columns of φ."""
+        return self._kernel.dimension
+
+    def parts(self):
+        """Slices that cover the samples in order."""
+        return gen_batches(len(self._X), BLOCK_ROWS)
+
+    def __getitem__(self, part):
+        """φ of some samples: a slice or an array of row numbers."""
+        if self._whole is not None:
+            return self._whole[part]
+        return self._kernel(self._X[part])
+
+    def gram(self):
+        """ΦᵀΦ: products in float32, blocks added up in float64."""
+        total = np.zeros((self.dimension, self.dimension))
+        for part in self.parts():
+            Phi = self[part]
+            total += Phi.T @ Phi
+        return total
+
+    def mix(self, weights):
+        """weights Φ for a sparse matrix of weights (b, n): each result mixes a few samples."""
+        if self._whole is not None:
+            return weights @ self._whole
+        used, columns = np.unique(weights.indices, return_inverse=True)
+        compact = sparse.csr_array(
+            (weights.data, columns, weights.indptr), shape=(weights.shape[0], len(used))
+        )
+        return compact @ self[used]

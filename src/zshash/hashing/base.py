@@ -1,0 +1,98 @@
+"""The face that every hash function shows."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.preprocessing import normalize as unit_rows
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from zshash import codes
+
+BLOCK_ROWS = 2048  # rows handled at a time: 8 MB of φ at 1,000 anchors, enough work for BLAS
+
+
+class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all methods: real-valued projections, their signs, and packed codes.
+
+    A method implements ``fit`` and ``_project``; its parameters include ``n_bits`` and
+    ``normalize``.
+    """
+
+    def project(self, X):
+        """Real-valued projections (n, n_bits) float32 whose signs are the bits."""
+        check_is_fitted(self)
+        X = self._features(X, reset=False)
+        projections = np.empty((len(X), self._n_features_out), dtype=np.float32)
+        for part in gen_batches(len(X), BLOCK_ROWS):
+            projections[part] = self._project(self._prepare(X[part]))
+        return projections
+
+    def transform(self, X):
+        """Bits (n, n_bits) uint8, 0 or 1."""
+        return (self.project(X) >= 0).view(np.uint8)
+
+    def encode(self, X):
+        """Packed codes (n, ceil(n_bits / 8)) uint8 in the order of ``numpy.packbits``."""
+        return codes.pack(self.project(X) >= 0)
+
+    def _project(self, X):
+        """Projections of one block of prepared features."""
+        raise NotImplementedError("abstract: a method says how it projects")
+
+    def _features(self, X, *, reset):
+        """Validate X; all arithmetic on features is in float32."""
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float32,
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+        _check_finite(X)
+        return X
+
+    def _prepare(self, X):
+        """Features as the method sees them: of unit length where ``normalize`` is set."""
+        return unit_rows(X) if self.normalize else X
+
+    def _check_n_bits(self):
+        check_number(self, "n_bits", Integral, minimum=codes.MIN_BITS, maximum=codes.MAX_BITS)
+
+    @property
+    def _n_features_out(self):
+        return int(self.n_bits)
+
+
+def _check_finite(X):
+    # A row's sum is finite exactly when its entries are, up to overflow, which is looked at again.
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspects = np.flatnonzero(~np.isfinite(X.sum(axis=1)))
+    bad = suspects[~np.isfinite(X[suspects]).all(axis=1)]
+    if bad.size:
+        raise ValueError(
+            f"X contains NaN or infinity (inf) in {bad.size} of {len(X)} rows, "
+            f"the first is row {bad[0]}: remove or repair these rows"
+        )
+
+
+def check_number(estimator, name, kind, *, minimum=None, maximum=None, above=None):
+    """Raise one sentence that says what the parameter `name` may be, unless it is."""
+    value = getattr(estimator, name)
+    good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(value)
+    good = good and (minimum is None or value >= minimum) and (maximum is None or value <= maximum)
+    if not (good and (above is None or value > above)):
+        what = "a whole number" if kind is Integral else "a number"
+        limits = ((minimum, "of at least"), (maximum, "of at most"), (above, "above"))
+        bounds = " and ".join(f"{words} {limit}" for limit, words in limits if limit is not None)
+        raise ValueError(f"{name} must be {what} {bounds}, got {value!r}")
+
+
+def check_choice(estimator, name, choices):
+    """Raise one sentence that lists the values the parameter `name` may have, unless it is one."""
+    value = getattr(estimator, name)
+    if not any(value is choice or value == choice for choice in choices):
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {listed}, got {value!r}")

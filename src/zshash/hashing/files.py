@@ -1,0 +1,172 @@
+"""Models on disk: safetensors with a JSON header. Nothing in such a file can run code."""
+
+import hashlib
+import json
+import os
+import tempfile
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+from sklearn.utils.validation import check_is_fitted
+
+from zshash.hashing.lsh import LSH
+from zshash.hashing.zsh import ZSH
+
+FORMAT = "zshash-model"
+FORMAT_VERSION = 1
+METHODS = {method.__name__: method for method in (ZSH, LSH)}
+
+
+class ModelError(ValueError):
+    """A file that can not be read as a model; the message says why."""
+
+
+def save(hasher, path, *, notes=None):
+    """Write a fitted hasher to `path`, whole or not at all.
+
+    Parameters
+    ----------
+    hasher : Hasher
+    path : path-like
+    notes : dict, optional
+        Facts to keep with the model (category names, where the labels came from, …), as JSON.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, zshash
+    >>> hasher = zshash.LSH(n_bits=16, random_state=0).fit(np.eye(4))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     zshash.save(hasher, f"{folder}/model.zshash")
+    ...     again = zshash.load(f"{folder}/model.zshash")
+    >>> bool((again.encode(np.eye(4)) == hasher.encode(np.eye(4))).all())
+    True
+    """
+    if type(hasher).__name__ not in METHODS:
+        raise TypeError(f"{type(hasher).__name__} is not a method of zshash")
+    check_is_fitted(hasher)
+    tensors, values = _split(vars(hasher))
+    header = {
+        "method": type(hasher).__name__,
+        "parameters": _parameters(hasher),
+        "values": values,
+        "notes": notes or {},
+    }
+    text = json.dumps(header, sort_keys=True)
+    metadata = {
+        "format": FORMAT,
+        "version": str(FORMAT_VERSION),
+        "header": text,
+        "sha256": _digest(text, tensors),
+    }
+    _replace(Path(path), to_bytes(tensors, metadata=metadata))
+
+
+def load(path):
+    """Read a hasher that `save` wrote.
+
+    Raises
+    ------
+    ModelError
+        If the file is not a model, is damaged, or was written by a later version.
+    """
+    header, tensors = _read(path)
+    method = METHODS.get(header["method"])
+    if method is None:
+        raise ModelError(
+            f"{path}: its method {header['method']!r} is unknown here; upgrade zshash to read it"
+        )
+    try:
+        hasher = method(**header["parameters"])
+        for name, value in (tensors | header["values"]).items():
+            setattr(hasher, name, np.asarray(value) if isinstance(value, list) else value)
+        hasher.project(np.zeros((1, hasher.n_features_in_), dtype=np.float32))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"{path}: the model does not fit together ({error})") from error
+    return hasher
+
+
+def read_header(path):
+    """Method, parameters, scalar state and notes of a model, without its arrays' meaning."""
+    return _read(path)[0]
+
+
+def _split(state):
+    """Part the fitted attributes into arrays and JSON values."""
+    tensors, values = {}, {}
+    for name, value in state.items():
+        if name.startswith("_") or not name.endswith("_"):
+            continue
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            tensors[name] = np.ascontiguousarray(value)
+        elif isinstance(value, np.ndarray):
+            values[name] = value.tolist()
+        else:
+            values[name] = value.item() if isinstance(value, np.generic) else value
+    return tensors, values
+
+
+def _parameters(hasher):
+    """Parameters as JSON; a random generator has no such form and is left out."""
+    parameters = {}
+    for name, value in hasher.get_params().items():
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, (str, bool, Real)):
+            parameters[name] = value
+    return parameters
+
+
+def _digest(text, tensors):
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        array = tensors[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.data if array.size else b"")
+    return digest.hexdigest()
+
+
+def _replace(path, data):
+    """Write beside the target, then rename: a reader sees the old file or the new one."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _read(path):
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: there is no such model file")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, ValueError, TypeError, OSError) as error:
+        raise ModelError(f"{path}: not a zshash model, or damaged ({error})") from error
+    return _header(path, metadata, tensors), tensors
+
+
+def _header(path, metadata, tensors):
+    if metadata.get("format") != FORMAT:
+        raise ModelError(f"{path}: a safetensors file, but not a zshash model")
+    if metadata.get("version") != str(FORMAT_VERSION):
+        raise ModelError(
+            f"{path}: written in format {metadata.get('version')!r}, this zshash reads "
+            f"{FORMAT_VERSION}; upgrade zshash, or fit the model again"
+        )
+    text = metadata.get("header", "")
+    if metadata.get("sha256") != _digest(text, tensors):
+        raise ModelError(f"{path}: damaged, its checksum does not match; copy or fit it again")
+    return json.loads(text)

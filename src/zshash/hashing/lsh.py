@@ -1,0 +1,61 @@
+"""Locality-sensitive hashing by random hyperplanes.
+
+Moses Charikar: *Similarity Estimation Techniques from Rounding Algorithms*, STOC 2002.
+
+A bit is the side of a random hyperplane, so two vectors at angle θ differ in a share θ/π of
+their bits on average.
+"""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from zshash.hashing.base import Hasher
+
+
+class LSH(Hasher):
+    """Signs of random Gaussian projections: the floor that a learned method must beat.
+
+    Parameters
+    ----------
+    n_bits : int, default 64
+        Length of the codes, 8 to 1024.
+    center : bool, default True
+        Subtract the mean of the training samples first, without which features that are all
+        positive share most of their bits.
+    normalize : bool, default False
+        Bring every row of X to unit length first, in training and afterwards.
+    random_state : int, RandomState or None
+        Same seed, same codes.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (d,)
+    projection_ : ndarray of shape (d, n_bits)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from zshash import LSH
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> LSH(n_bits=32, random_state=0).fit(X).encode(X[:3]).shape
+    (3, 4)
+    """
+
+    def __init__(self, n_bits=64, *, center=True, normalize=False, random_state=None):
+        self.n_bits = n_bits
+        self.center = center
+        self.normalize = normalize
+        self.random_state = random_state
+
+    def fit(self, X, y=None):  # noqa: ARG002
+        """Draw the hyperplanes; only the mean of X is learned, labels are not looked at."""
+        self._check_n_bits()
+        X = self._prepare(self._features(X, reset=True))
+        rng = check_random_state(self.random_state)
+        mean = X.mean(axis=0, dtype=np.float64) if self.center else np.zeros(X.shape[1])
+        self.mean_ = mean.astype(np.float32)
+        self.projection_ = rng.standard_normal((X.shape[1], self.n_bits)).astype(np.float32)
+        return self
+
+    def _project(self, X):
+        return (X - self.mean_) @ self.projection_

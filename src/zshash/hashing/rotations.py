@@ -1,0 +1,59 @@
+"""Orthogonal matrices R that bring Y R near to given targets: minimise ‖YR − T‖², RᵀR = I.
+
+Both solvers see the problem only through C = YᵀT, because ‖YR‖ does not depend on R:
+they maximise tr(RᵀC).
+"""
+
+import numpy as np
+from scipy import linalg
+
+
+def random_orthogonal(size, rng):
+    """A random orthogonal matrix, uniform over all of them."""
+    Q, upper = linalg.qr(rng.standard_normal((size, size)))
+    return Q * np.sign(np.diag(upper))
+
+
+def procrustes(C):
+    """R = UVᵀ from the singular value decomposition C = UΣVᵀ (Schönemann 1966)."""
+    U, _, Vt = linalg.svd(C)
+    return U @ Vt
+
+
+def cayley(C, R, *, max_iter=500, tolerance=1e-7):
+    """Curvilinear search from R along Cayley transforms (Wen and Yin 2013).
+
+    R(τ) = (I + τ/2 A)⁻¹ (I − τ/2 A) R with the skew matrix A = GRᵀ − RGᵀ and the gradient
+    G = −2C; Barzilai–Borwein steps with the non-monotone line search of Zhang and Hager.
+    The determinant of R never changes along the way: with C of full rank and the other sign,
+    the search ends at the best R of its own sign.
+    """
+    scale = linalg.norm(C)
+    if scale == 0:
+        return R
+    G = -2 * C / scale
+    identity = np.eye(len(R))
+    reference = value = np.vdot(G, R)
+    weight, step = 1.0, 1.0
+    A = G @ R.T - R @ G.T
+    gradient = A @ R
+    for _ in range(max_iter):
+        if linalg.norm(gradient) <= tolerance:
+            break
+        slope = -0.5 * np.square(A).sum()
+        while True:
+            candidate = linalg.solve(identity + step / 2 * A, R - step / 2 * (A @ R))
+            value = np.vdot(G, candidate)
+            if value <= reference + 1e-4 * step * slope or step < 1e-12:
+                break
+            step *= 0.2
+        move, previous = candidate - R, gradient
+        R = candidate
+        A = G @ R.T - R @ G.T
+        gradient = A @ R
+        change = gradient - previous
+        step = np.square(move).sum() / max(abs(np.vdot(move, change)), 1e-30)
+        step = min(max(step, 1e-10), 1e10)
+        weight, old = 0.85 * weight + 1, weight
+        reference = (0.85 * old * reference + value) / weight
+    return R

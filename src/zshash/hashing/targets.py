@@ -1,0 +1,106 @@
+"""What a supervised method learns from: one vector per sample, shared vectors kept once."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+CURE = "give class labels (n,), a 0/1 label matrix (n, c) or semantic targets (n, p)"
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The matrix Y (n, p), where row i is ``vectors[rows[i]]``.
+
+    Samples of a class share their vector, so products with Y cost c × p instead of n × p.
+    Targets that are all different have ``rows = 0, 1, …, n - 1``.
+    """
+
+    vectors: np.ndarray  # (c, p) float64
+    rows: np.ndarray  # (n,) intp
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, part):
+        """The targets of some samples (a slice)."""
+        if len(self.vectors) == len(self.rows):
+            return Targets(self.vectors[part], np.arange(len(self.rows[part])))
+        return Targets(self.vectors, self.rows[part])
+
+    def squared_norm(self):
+        """‖Y‖²."""
+        counts = np.bincount(self.rows, minlength=len(self.vectors))
+        return float(counts @ np.square(self.vectors).sum(axis=1))
+
+
+def as_targets(y, n_samples, *, method):
+    """Read `y` in any of its three forms.
+
+    Returns
+    -------
+    targets : Targets
+    classes : ndarray or None
+        The class labels in order where `y` held labels.
+    """
+    if y is None:
+        raise ValueError(f"{method} requires y to be passed, but the target y is None: {CURE}")
+    y = np.asarray(y)
+    if y.ndim not in (1, 2) or y.dtype.kind not in "biufOUS":
+        raise ValueError(f"y has an unusable form (shape {y.shape}, type {y.dtype}): {CURE}")
+    if len(y) != n_samples:
+        raise ValueError(
+            f"X and y have inconsistent numbers of samples: {n_samples} rows of X, {len(y)} of y"
+        )
+    targets, classes = _from_labels(y) if _holds_labels(y) else (_from_matrix(y), None)
+    if len(targets.vectors) == 1:
+        warnings.warn(
+            f"all training samples have the same label: {method} sees only 1 class "
+            "and learns nothing that tells categories apart",
+            UserWarning,
+            stacklevel=3,
+        )
+    return targets, classes
+
+
+def _holds_labels(y):
+    """Class labels are 1-D, or one column of words or of numbers beyond 0 and 1."""
+    if y.ndim == 1:
+        return True
+    return y.shape[1] == 1 and (y.dtype.kind in "OUS" or (y.dtype.kind in "iu" and y.max() > 1))
+
+
+def _from_labels(y):
+    y = y.ravel()
+    if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
+        raise ValueError(f"y is 1-D but not a class label: it holds fractions or NaN; {CURE}")
+    try:
+        classes, rows = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise ValueError("y mixes labels of different types: make them all strings") from None
+    return Targets(np.eye(len(classes)), rows.astype(np.intp)), classes
+
+
+def _from_matrix(y):
+    if y.dtype.kind in "OUS":
+        raise ValueError(f"y is a matrix of words or objects: {CURE}")
+    if y.shape[1] == 0:
+        raise ValueError(f"y has no columns: {CURE}")
+    if not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity (inf): every target must be finite")
+    if y.dtype.kind in "iu" and not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            "y is a matrix of whole numbers other than 0 and 1: "
+            "a label matrix holds 0/1, semantic targets are floats"
+        )
+    return _share_rows(y.astype(np.float64))
+
+
+def _share_rows(y):
+    """Find equal rows by a random projection, then make sure that they are equal."""
+    keys = y @ np.random.RandomState(0).standard_normal(y.shape[1])
+    _, first, rows = np.unique(keys, return_index=True, return_inverse=True)
+    vectors = y[first]
+    if len(first) <= len(y) // 2 and np.array_equal(vectors[rows], y):
+        return Targets(vectors, rows.astype(np.intp))
+    return Targets(y, np.arange(len(y)))

@@ -1,0 +1,344 @@
+"""Zero-shot hashing.
+
+Yang Yang, Weilun Chen, Yadan Luo, Fumin Shen, Jie Shao and Heng Tao Shen: *Zero-Shot Hashing
+via Transferring Supervised Knowledge*, ACM Multimedia 2016.
+
+Minimise, over P, B in {−1, 1}, R with RᵀR = I, and W,
+
+    ‖YR − BW‖² + λ‖W‖² + α‖ΦP − B‖² + β‖P‖² + γ tr(PᵀΦᵀLΦP)
+
+======  ================================================  ==========================
+symbol  meaning, rows are samples                          here
+======  ================================================  ==========================
+Φ       kernel features (n, m + 1)                         ``features``
+L       Laplacian of the samples' graph (n, n)             ``laplacian``
+Y       label vectors (n, p)                               ``targets``
+P       hash function: bits are sgn(φ(x) P), (m + 1, l)    ``P``, ``projection_``
+B       codes of the training samples (n, l)               ``B``, ``codes_`` (packed)
+W       codes to label vectors (l, p)                      ``W``, ``mapping_``
+R       rotation of the label vectors (p, p)               ``R``, ``rotation_``
+M       ΦᵀΦ + β/α I + γ/α ΦᵀLΦ, the matrix of the P-step   ``M``
+======  ================================================  ==========================
+
+R is a gauge: the objective knows W and R only through A = WRᵀ, and the W-step gives
+A = (BᵀB + λI)⁻¹BᵀY whatever R is. From the same start, the codes do not depend on R.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import linalg
+from sklearn.utils import check_random_state
+
+from zshash import codes
+from zshash.hashing import graphs
+from zshash.hashing.anchors import (
+    AnchorKernel,
+    KernelFeatures,
+    choose_anchors,
+    mean_squared_distance,
+)
+from zshash.hashing.base import Hasher, check_choice, check_number
+from zshash.hashing.dcc import descend, sum_by_class
+from zshash.hashing.rotations import cayley, procrustes, random_orthogonal
+from zshash.hashing.targets import as_targets
+
+
+class ZSH(Hasher):
+    """Zero-shot hashing: codes for pictures of categories that nobody labelled.
+
+    Parameters
+    ----------
+    n_bits : int, default 64
+        Length of the codes, 8 to 1024.
+    n_anchors : int, default 1000
+        Number of anchors of the kernel features.
+    anchors : {"random", "kmeans"}, default "random"
+        Training samples drawn at random, or cluster centres.
+    bandwidth : float or None, default None
+        δ of the kernel; None takes the mean squared distance of samples to anchors.
+    normalize : bool, default False
+        Bring every row of X to unit length first, in training and afterwards.
+    graph : {"knn", "anchor", None}, default "knn"
+        Local structure to keep: exact neighbours (time grows with n²), neighbours through
+        shared anchors (linear in n), or none.
+    n_neighbors : int, default 5
+        Neighbours of a sample in the graph, or anchors it is tied to.
+    sigma : float or "auto", default 1.0
+        Width of the heat weights of ``graph="knn"``. The paper's 1 is meant for features of
+        unit length; "auto" takes it from the data.
+    alpha, beta, gamma, lam : float
+        Weights α, β, γ, λ of the objective, by default as in the paper.
+    rotation : {"procrustes", "cayley", None}, default "procrustes"
+        How R is found: in closed form, by the paper's curvilinear search, or not at all.
+        The codes are the same.
+    n_sweeps : int, default 1
+        Sweeps over the bits in each update of the codes.
+    max_iter : int, default 10
+        Iterations at most; the fit stops before that when the codes no longer change.
+    random_state : int, RandomState or None
+        Same seed, same codes.
+
+    Attributes
+    ----------
+    anchors_ : ndarray of shape (m, d)
+    bandwidth_ : float
+    projection_ : ndarray of shape (m + 1, n_bits)
+        P; the last row is the bias.
+    codes_ : ndarray of shape (n, ceil(n_bits / 8))
+        B, the codes learned for the training samples, packed. A database is hashed with
+        ``encode``, its training samples too.
+    mapping_ : ndarray of shape (n_bits, p)
+        W.
+    rotation_ : ndarray of shape (p, p)
+        R.
+    objective_ : ndarray of shape (n_iter_,)
+        Value of the objective after each iteration; it never rises.
+    n_iter_ : int
+    classes_ : ndarray
+        The labels in order, where y held class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from zshash import ZSH
+    >>> X, y = load_digits(return_X_y=True)
+    >>> hasher = ZSH(n_bits=16, n_anchors=100, normalize=True, random_state=0).fit(X, y)
+    >>> hasher.encode(X[:3]).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        n_bits=64,
+        *,
+        n_anchors=1000,
+        anchors="random",
+        bandwidth=None,
+        normalize=False,
+        graph="knn",
+        n_neighbors=5,
+        sigma=1.0,
+        alpha=1e-5,
+        beta=1e-4,
+        gamma=1e-6,
+        lam=1e-2,
+        rotation="procrustes",
+        n_sweeps=1,
+        max_iter=10,
+        random_state=None,
+    ):
+        self.n_bits = n_bits
+        self.n_anchors = n_anchors
+        self.anchors = anchors
+        self.bandwidth = bandwidth
+        self.normalize = normalize
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.lam = lam
+        self.rotation = rotation
+        self.n_sweeps = n_sweeps
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Learn the hash function from features X (n, d) and labels or targets y.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,), (n, c) or (n, p)
+            Class labels, a 0/1 matrix of several labels each, or semantic targets (floats).
+        """
+        self._check_parameters()
+        X = self._prepare(self._features(X, reset=True))
+        targets, classes = as_targets(y, len(X), method="ZSH")
+        if classes is not None:
+            self.classes_ = classes
+        rng = check_random_state(self.random_state)
+        features = self._fit_kernel(X, rng)
+        self._alternate(features, targets, self._system_matrix(X, features), rng)
+        return self
+
+    def _fit_kernel(self, X, rng):
+        self.anchors_ = choose_anchors(X, self.n_anchors, method=self.anchors, rng=rng)
+        self.bandwidth_ = self.bandwidth or mean_squared_distance(X, self.anchors_)
+        if self.bandwidth_ == 0:
+            raise ValueError("all rows of X are equal: there is nothing to learn from them")
+        return KernelFeatures(X, self._kernel())
+
+    def _system_matrix(self, X, features):
+        """M = ΦᵀΦ + β/α I + γ/α ΦᵀLΦ, the same in every iteration."""
+        weight = self.gamma / self.alpha
+        if self.graph is None or weight == 0:
+            M = features.gram()
+        elif self.graph == "knn":
+            laplacian = graphs.neighbor_laplacian(X, self.n_neighbors, self.sigma)
+            M = graphs.neighbor_gram(features, laplacian, weight)
+        else:
+            Z = graphs.anchor_weights(X, self.anchors_, self.n_neighbors)
+            M = graphs.anchor_gram(features, Z, weight)
+        M[np.diag_indices_from(M)] += self.beta / self.alpha
+        return M
+
+    def _alternate(self, features, targets, M, rng):
+        """Update P, B, R and W in turn until the codes stay as they are."""
+        factor = factorize(M)
+        B, A = initialize(len(features), self.n_bits, targets.vectors.shape[1], rng)
+        R = np.eye(A.shape[1]) if self.rotation is None else random_orthogonal(A.shape[1], rng)
+        W = A @ R
+        sums = measure(B, features, targets)
+        values = []
+        for _ in range(self.max_iter):
+            P = update_projection(factor, sums)
+            before = sums
+            flips, sums = update_codes(
+                B, features, targets, P, W @ R.T, alpha=self.alpha, n_sweeps=self.n_sweeps
+            )
+            R = update_rotation(sums, W, R, self.rotation)
+            W = update_mapping(sums, R, self.lam)
+            values.append(objective(targets, before, sums, P, R, W, self.alpha, self.lam))
+            if flips == 0:
+                break
+        self.projection_ = update_projection(factor, sums).astype(np.float32)
+        self.codes_ = codes.pack(B > 0)
+        self.mapping_, self.rotation_ = W, R
+        self.objective_, self.n_iter_ = np.array(values), len(values)
+
+    def _kernel(self):
+        return AnchorKernel(self.anchors_, self.bandwidth_)
+
+    def _project(self, X):
+        return self._kernel()(X) @ self.projection_
+
+    def _check_parameters(self):
+        self._check_n_bits()
+        for name in ("n_anchors", "n_neighbors", "n_sweeps", "max_iter"):
+            check_number(self, name, Integral, minimum=1)
+        for name in ("alpha", "lam"):
+            check_number(self, name, Real, above=0)
+        for name in ("beta", "gamma"):
+            check_number(self, name, Real, minimum=0)
+        if self.bandwidth is not None:
+            check_number(self, "bandwidth", Real, above=0)
+        if self.sigma != "auto":
+            check_number(self, "sigma", Real, above=0)
+        check_choice(self, "anchors", ("random", "kmeans"))
+        check_choice(self, "graph", ("knn", "anchor", None))
+        check_choice(self, "rotation", ("procrustes", "cayley", None))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+@dataclass
+class Sums:
+    """All that the steps need to know of B: sums over rows, so parts of them add up."""
+
+    BtB: np.ndarray  # (l, l)
+    YtB: np.ndarray  # (p, l)
+    PhitB: np.ndarray  # (m + 1, l)
+    n: int
+
+    def __add__(self, other):
+        return Sums(
+            self.BtB + other.BtB, self.YtB + other.YtB, self.PhitB + other.PhitB, self.n + other.n
+        )
+
+
+def initialize(n, n_bits, p, rng):
+    """Random signs B, and a Gaussian A = WRᵀ: for any rotation R, W = AR is Gaussian too."""
+    B = 2 * rng.randint(0, 2, size=(n, n_bits), dtype=np.int8) - 1
+    return B, rng.standard_normal((n_bits, p))
+
+
+def factorize(M):
+    """Cholesky factor of the P-step's matrix."""
+    try:
+        return linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        raise ValueError(
+            "the kernel features are too alike for these weights: raise beta or use fewer anchors"
+        ) from None
+
+
+def update_projection(factor, sums):
+    """Eq. (8): P = M⁻¹ΦᵀB."""
+    return linalg.cho_solve(factor, sums.PhitB, check_finite=False)
+
+
+def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):
+    """Eq. (15) on every block of rows, in place: discrete cyclic coordinate descent.
+
+    Returns the number of bits that flipped, and the sums over the new codes: one pass over Φ
+    serves this step and the next iteration's P-step.
+    """
+    P, G = P.astype(np.float32), (A @ A.T).astype(np.float32)
+    flips, sums = 0, []
+    for part in features.parts():
+        Phi, own = features[part], targets[part]
+        fixed = B[part].astype(np.float32) @ G
+        scores = own.vectors @ A.T
+        flips += descend(B[part], fixed, scores, own.rows, Phi @ P, alpha, G, n_sweeps)
+        sums.append(measure_block(B[part], Phi, own))
+    return flips, add_up(sums)
+
+
+def measure(B, features, targets):
+    """The sums of given codes."""
+    parts = features.parts()
+    return add_up([measure_block(B[part], features[part], targets[part]) for part in parts])
+
+
+def measure_block(B, Phi, targets):
+    """The sums of one block of rows; those of B alone are exact."""
+    by_class = sum_by_class(B, targets.rows, len(targets.vectors))
+    B = B.astype(np.float32)
+    return Sums(
+        BtB=(B.T @ B).astype(np.float64),
+        YtB=targets.vectors.T @ by_class,
+        PhitB=(Phi.T @ B).astype(np.float64),
+        n=len(B),
+    )
+
+
+def add_up(sums):
+    """Total of the blocks' sums, in order."""
+    total = sums[0]
+    for block in sums[1:]:
+        total = total + block
+    return total
+
+
+def update_rotation(sums, W, R, method):
+    """Eq. (16): the orthogonal R nearest to bringing Y onto BW."""
+    if method is None:
+        return R
+    C = sums.YtB @ W
+    return procrustes(C) if method == "procrustes" else cayley(C, R)
+
+
+def update_mapping(sums, R, lam):
+    """Eq. (18): W = (BᵀB + λI)⁻¹BᵀYR."""
+    system = sums.BtB + lam * np.eye(len(sums.BtB))
+    return linalg.solve(system, sums.YtB.T @ R, assume_a="pos", check_finite=False)
+
+
+def objective(targets, before, sums, P, R, W, alpha, lam):
+    """Eq. (6) from sums over rows.
+
+    With P from the P-step, MP = ΦᵀB for the codes `before`, which spares a product with M:
+    α‖ΦP − B‖² + β‖P‖² + γ tr(PᵀΦᵀLΦP) = α(nl − 2 tr(PᵀΦᵀB) + tr(PᵀMP)).
+    """
+    semantic = targets.squared_norm() - 2 * np.vdot(sums.YtB @ W, R) + np.vdot(W @ W.T, sums.BtB)
+    bits = sums.n * len(W)
+    visual = bits - 2 * np.vdot(P, sums.PhitB) + np.vdot(P, before.PhitB)
+    return semantic + lam * np.square(W).sum() + alpha * visual
