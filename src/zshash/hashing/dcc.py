@@ -12,18 +12,18 @@ def descend(B, fixed, table, rows, projections, alpha, G, n_sweeps):
     B G on entry (and on return). Bit k goes to sgn(h_k − Σ_{j≠k} b_j G_jk); a tie keeps it.
     Rows are independent, so each goes through its bits alone. Returns the number of flips.
     """
-    n, l = B.shape
+    n, n_bits = B.shape
     flips = 0
     for i in prange(n):
         for _ in range(n_sweeps):
             flipped = 0
-            for k in range(l):
+            for k in range(n_bits):
                 b = B[i, k]
                 h = table[rows[i], k] + alpha * projections[i, k]
                 if b * (h - fixed[i, k]) + G[k, k] < 0:
                     B[i, k] = -b
                     flipped += 1
-                    for j in range(l):
+                    for j in range(n_bits):
                         fixed[i, j] -= 2 * b * G[k, j]
             flips += flipped
             if flipped == 0:

@@ -83,7 +83,7 @@ def load(path):
         for name, value in (tensors | header["values"]).items():
             setattr(hasher, name, np.asarray(value) if isinstance(value, list) else value)
         hasher.project(np.zeros((1, hasher.n_features_in_), dtype=np.float32))
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
         raise ModelError(f"{path}: the model does not fit together ({error})") from error
     return hasher
 
@@ -169,4 +169,12 @@ def _header(path, metadata, tensors):
     text = metadata.get("header", "")
     if metadata.get("sha256") != _digest(text, tensors):
         raise ModelError(f"{path}: damaged, its checksum does not match; copy or fit it again")
-    return json.loads(text)
+    try:
+        header = json.loads(text)
+        names = [*tensors, *header["values"]]
+        _ = header["method"], header["parameters"].keys(), header["notes"].keys()
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        raise ModelError(f"{path}: its header is not that of a zshash model") from None
+    if not all(name.endswith("_") and name[0].isalpha() for name in names):
+        raise ModelError(f"{path}: it would set something other than fitted state")
+    return header

@@ -24,9 +24,10 @@ class Targets:
 
     def __getitem__(self, part):
         """The targets of some samples (a slice)."""
-        if len(self.vectors) == len(self.rows):
-            return Targets(self.vectors[part], np.arange(len(self.rows[part])))
-        return Targets(self.vectors, self.rows[part])
+        rows = self.rows[part]
+        if len(self.vectors) <= len(rows):
+            return Targets(self.vectors, rows)
+        return Targets(self.vectors[rows], np.arange(len(rows)))
 
     def squared_norm(self):
         """‖Y‖²."""
