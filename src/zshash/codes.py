@@ -8,7 +8,7 @@ of the last byte are zero, so they never differ between two codes.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["code_bytes", "hamming", "pack", "unpack", "words"]
+__all__ = ["check_codes", "check_integer", "code_bytes", "hamming", "pack", "unpack", "words"]
 
 MIN_BITS, MAX_BITS = 8, 1024
 
@@ -68,3 +68,38 @@ def hamming(left: ArrayLike, right: ArrayLike) -> NDArray[np.uint16]:
     for i in range(a.shape[1]):
         distances += np.bitwise_count(a[:, i, None] ^ b[None, :, i])
     return distances
+
+
+def check_codes(name: str, codes: ArrayLike, n_bits: int) -> NDArray[np.uint8]:
+    """Packed codes of `n_bits` bits as a contiguous array, or one sentence that says what is wrong.
+
+    >>> check_codes("queries", np.zeros((2, 3), dtype=np.uint8), n_bits=16)
+    Traceback (most recent call last):
+    ValueError: queries of 16 bits must have the shape (n, 2), got (2, 3)
+    """
+    codes = np.asarray(codes)
+    if codes.dtype != np.uint8:
+        raise ValueError(f"{name} must be packed bytes (uint8), got {codes.dtype}")
+    width, unused = code_bytes(n_bits), -n_bits % 8
+    if codes.ndim != 2 or codes.shape[1] != width:
+        raise ValueError(
+            f"{name} of {n_bits} bits must have the shape (n, {width}), got {codes.shape}"
+        )
+    if (codes[:, -1] & ((1 << unused) - 1)).any():
+        raise ValueError(
+            f"{name} of {n_bits} bits must leave the last {unused} bits of the last byte zero, "
+            "as zshash.codes.pack does"
+        )
+    return np.ascontiguousarray(codes)
+
+
+def check_integer(name: str, value: int, at_least: int) -> int:
+    """`value` as an int, unless it is anything but a whole number of `at_least` or more.
+
+    >>> check_integer("k", 0, at_least=1)
+    Traceback (most recent call last):
+    ValueError: k must be a whole number of at least 1, got 0
+    """
+    if not isinstance(value, int | np.integer) or value < at_least:
+        raise ValueError(f"{name} must be a whole number of at least {at_least}, got {value!r}")
+    return int(value)

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import tempfile
 from numbers import Real
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 from sklearn.utils.validation import check_is_fitted
 
+from zshash._files import write_whole
 from zshash.hashing.lsh import LSH
 from zshash.hashing.zsh import ZSH
 
@@ -61,7 +60,7 @@ def save(hasher, path, *, notes=None):
         "header": text,
         "sha256": _digest(text, tensors),
     }
-    _replace(Path(path), to_bytes(tensors, metadata=metadata))
+    write_whole(Path(path), to_bytes(tensors, metadata=metadata))
 
 
 def load(path):
@@ -126,23 +125,6 @@ def _digest(text, tensors):
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(array.data if array.size else b"")
     return digest.hexdigest()
-
-
-def _replace(path, data):
-    """Write beside the target, then rename: a reader sees the old file or the new one."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _read(path):

@@ -1,0 +1,5 @@
+"""Find the neighbours of packed codes by Hamming distance, exactly."""
+
+from zshash.index.memory import HammingIndex
+
+__all__ = ["HammingIndex"]

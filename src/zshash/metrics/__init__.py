@@ -1,0 +1,28 @@
+"""How well codes retrieve."""
+
+from zshash.metrics.histograms import histograms, ranked, same_label, share_labels
+from zshash.metrics.scores import (
+    average_precision,
+    evaluate,
+    mean_average_precision,
+    mean_precision,
+    precision_at,
+    precision_recall,
+    precision_within,
+    recall_within,
+)
+
+__all__ = [
+    "average_precision",
+    "evaluate",
+    "histograms",
+    "mean_average_precision",
+    "mean_precision",
+    "precision_at",
+    "precision_recall",
+    "precision_within",
+    "ranked",
+    "recall_within",
+    "same_label",
+    "share_labels",
+]

@@ -1,0 +1,265 @@
+"""From codes and relevance to one histogram of distances, or one ranking, per query."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numba import njit, prange, types
+from numba.extending import intrinsic
+from numpy.typing import ArrayLike, NDArray
+
+from zshash.codes import check_codes, check_integer, words
+
+Counts = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Relevance = NDArray[np.bool_] | Callable[[slice], NDArray[np.bool_]]
+
+# Entries of the relevance matrix that are held at a time, in whole rows and at least one.
+BLOCK = 1 << 24
+
+
+def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance:
+    """Relevance by class: an item is relevant to the queries of its own label.
+
+    Parameters
+    ----------
+    query_labels, database_labels : array-like of shape (q,) and (n,)
+        Numbers or strings.
+
+    Returns
+    -------
+    callable
+        Takes a slice of queries and gives their rows of the relevance matrix.
+
+    Examples
+    --------
+    >>> same_label(["cat", "dog"], ["dog", "cat", "cat"])(slice(0, 2))
+    array([[False,  True,  True],
+           [ True, False, False]])
+    """
+    queries, database = np.asarray(query_labels), np.asarray(database_labels)
+    if queries.ndim != 1 or database.ndim != 1:
+        raise ValueError("labels must be 1-D; for 0/1 label matrices use share_labels")
+    # Small integers compare many times faster than strings.
+    _, numbers = np.unique(np.concatenate([queries, database]), return_inverse=True)
+    left, right = np.split(numbers.astype(np.int32), [len(queries)])
+    return lambda rows: left[rows, None] == right
+
+
+def share_labels(
+    query_labels: ArrayLike, database_labels: ArrayLike, at_least: int = 1
+) -> Relevance:
+    """Relevance by shared labels: an item is relevant if it shares `at_least` of the query's.
+
+    Parameters
+    ----------
+    query_labels, database_labels : array-like of shape (q, c) and (n, c)
+        0/1 matrices, a column per label.
+    at_least : int, default=1
+        How many labels must be shared.
+
+    Returns
+    -------
+    callable
+        Takes a slice of queries and gives their rows of the relevance matrix.
+
+    Examples
+    --------
+    >>> share_labels([[1, 1, 0]], [[1, 0, 0], [0, 0, 1], [1, 1, 1]], at_least=2)(slice(0, 1))
+    array([[False, False,  True]])
+    """
+    queries, database = np.asarray(query_labels), np.asarray(database_labels)
+    if queries.ndim != 2 or database.ndim != 2 or queries.shape[1] != database.shape[1]:
+        raise ValueError(
+            "label matrices must be (q, c) and (n, c) with the same labels as columns, "
+            f"got {queries.shape} and {database.shape}"
+        )
+    for labels in (queries, database):
+        if not np.isin(labels, (0, 1)).all():
+            raise ValueError("label matrices must hold only 0 and 1")
+    check_integer("at_least", at_least, 1)
+    # float32 multiplies fast and counts exactly up to 2**24 labels.
+    left, right = queries.astype(np.float32), database.astype(np.float32).T
+    return lambda rows: left[rows] @ right >= at_least
+
+
+def histograms(
+    query_codes: NDArray[np.uint8],
+    database_codes: NDArray[np.uint8],
+    is_relevant: Relevance,
+    *,
+    n_bits: int | None = None,
+) -> tuple[Counts, Counts]:
+    """Count the relevant and all database items at each Hamming distance of each query.
+
+    Parameters
+    ----------
+    query_codes, database_codes : uint8 arrays of shape (q, bytes) and (n, bytes)
+        Packed codes, as `zshash.codes.pack` makes them.
+    is_relevant : bool array of shape (q, n), or callable
+        A callable takes a slice of queries and returns their rows, so that the whole matrix
+        is never held; see `same_label` and `share_labels`.
+    n_bits : int, default=8 * bytes
+        Length of the codes, which sets the number of distances.
+
+    Returns
+    -------
+    relevant, total : int64 arrays of shape (q, n_bits + 1)
+
+    Examples
+    --------
+    >>> database = np.array([[0], [1], [255]], dtype=np.uint8)
+    >>> relevant, total = histograms(database[:1], database, same_label([0], [0, 0, 1]))
+    >>> total, relevant
+    (array([[1, 1, 0, 0, 0, 0, 0, 0, 1]]), array([[1, 1, 0, 0, 0, 0, 0, 0, 0]]))
+    """
+    queries, database, n_bits = _check_codes(query_codes, database_codes, n_bits)
+    counts = np.zeros((len(queries), n_bits + 1, 2), dtype=np.int64)
+    for rows, block in _blocks(is_relevant, len(queries), len(database)):
+        _count(queries[rows], database, block, counts[rows])
+    return counts[:, :, 1].copy(), counts.sum(axis=2)
+
+
+def ranked(
+    query_codes: NDArray[np.uint8],
+    database_codes: NDArray[np.uint8],
+    is_relevant: Relevance,
+    *,
+    k: int | None = None,
+) -> tuple[Counts, Counts]:
+    """Order the database by (distance, position) for each query; each rank is its own bin.
+
+    The result has the form of `histograms` with nothing tied, so the same functions score
+    this one order instead of the expectation. Cut at `k`, it knows nothing of the items
+    further down, which ``normalize="possible"`` needs to see.
+
+    Parameters
+    ----------
+    query_codes, database_codes, is_relevant
+        As for `histograms`.
+    k : int, default=all
+        How many ranks to keep. The result takes 16 bytes for each rank of each query.
+
+    Returns
+    -------
+    relevant, total : int64 arrays of shape (q, min(k, n))
+        `total` is all ones.
+
+    Examples
+    --------
+    >>> database = np.array([[3], [1], [2], [0]], dtype=np.uint8)
+    >>> ranked(database[3:], database, same_label([0], [1, 1, 0, 0]), k=3)
+    (array([[1, 0, 1]]), array([[1, 1, 1]]))
+    """
+    queries, database, n_bits = _check_codes(query_codes, database_codes, None)
+    k = len(database) if k is None else min(check_integer("k", k, 1), len(database))
+    relevant = np.zeros((len(queries), k), dtype=np.int64)
+    for rows, block in _blocks(is_relevant, len(queries), len(database)):
+        counts = np.zeros((len(block), n_bits + 1, 2), dtype=np.int64)
+        _count(queries[rows], database, block, counts)
+        total = counts.sum(axis=2)
+        _rank(queries[rows], database, block, np.cumsum(total, axis=1) - total, relevant[rows])
+    return relevant, np.ones_like(relevant)
+
+
+def _blocks(
+    is_relevant: Relevance, n_queries: int, n_database: int
+) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
+    """Walk through the relevance matrix in blocks of rows."""
+    if not callable(is_relevant):
+        is_relevant = _check_relevance(is_relevant, n_queries, n_database).__getitem__
+    step = max(1, BLOCK // n_database)
+    for start in range(0, n_queries, step):
+        rows = slice(start, min(start + step, n_queries))
+        yield rows, _check_relevance(is_relevant(rows), rows.stop - start, n_database)
+
+
+def _check_relevance(rows: ArrayLike, n_queries: int, n_database: int) -> NDArray[np.bool_]:
+    rows = np.asarray(rows)
+    if rows.dtype != np.bool_ or rows.shape != (n_queries, n_database):
+        raise ValueError(
+            f"is_relevant must give booleans of shape {(n_queries, n_database)} "
+            f"(queries, database), got {rows.dtype} of shape {rows.shape}"
+        )
+    return np.ascontiguousarray(rows)
+
+
+def _check_codes(
+    queries: NDArray[np.uint8], database: NDArray[np.uint8], n_bits: int | None
+) -> tuple[Words, Words, int]:
+    """Codes as words (q, w) and (n, w), and the largest distance there can be."""
+    queries, database = np.asarray(queries), np.asarray(database)
+    for name, codes in (("query", queries), ("database", database)):
+        if codes.size == 0:
+            raise ValueError(f"there are no {name} codes")
+    width = queries.shape[-1]
+    if database.shape[-1] != width:
+        raise ValueError(
+            f"query codes take {width} bytes and database codes {database.shape[-1]}; "
+            "both must come from the same hash function"
+        )
+    # A stray bit beyond n_bits would make a distance that has no bin.
+    n_bits = 8 * width if n_bits is None else check_integer("n_bits", n_bits, 1)
+    queries = check_codes("query codes", queries, n_bits)
+    database = check_codes("database codes", database, n_bits)
+    return words(queries), words(database), n_bits
+
+
+def _lower_popcount(_typing_context: Any, word: Any) -> Any:
+    """Count the bits set in a 64-bit word, as a signed integer.
+
+    LLVM's `ctpop` becomes one instruction where the processor has it and a few shifts and
+    masks where it does not. It returns int64 because uint64 plus int64 is a float in Numba.
+    """
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(word), generate
+
+
+# Any: the compiled call lacks the typing context that the Python signature has.
+_popcount: Any = intrinsic(_lower_popcount)
+
+
+@njit(cache=True)
+def _distance(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
+    """Hamming distance of two codes, each a row of words."""
+    result = 0
+    for i in range(left.shape[0]):
+        result += _popcount(left[i] ^ right[i])
+    return result
+
+
+@njit(cache=True, parallel=True)
+def _count(
+    queries: NDArray[np.uint64],
+    database: NDArray[np.uint64],
+    is_relevant: NDArray[np.bool_],
+    counts: NDArray[np.int64],
+) -> None:
+    """Add to `counts` (q, distances, 2): how many items are irrelevant and relevant."""
+    for q in prange(queries.shape[0]):
+        for i in range(database.shape[0]):
+            counts[q, _distance(queries[q], database[i]), int(is_relevant[q, i])] += 1
+
+
+@njit(cache=True, parallel=True)
+def _rank(
+    queries: NDArray[np.uint64],
+    database: NDArray[np.uint64],
+    is_relevant: NDArray[np.bool_],
+    places: NDArray[np.int64],
+    ranked: NDArray[np.int64],
+) -> None:
+    """Set `ranked` (q, k), the relevance at each rank by (distance, position).
+
+    A counting sort: `places` (q, distances) holds the first rank of each distance and is
+    used up.
+    """
+    for q in prange(queries.shape[0]):
+        for i in range(database.shape[0]):
+            d = _distance(queries[q], database[i])
+            if places[q, d] < ranked.shape[1]:
+                ranked[q, places[q, d]] = int(is_relevant[q, i])
+                places[q, d] += 1
