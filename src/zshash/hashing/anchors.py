@@ -4,6 +4,7 @@
 """
 
 import warnings
+from collections import deque
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +12,7 @@ from sklearn import get_config
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import gen_batches
 
+from zshash._threads import map_blocks
 from zshash.hashing.base import BLOCK_ROWS
 
 
@@ -99,9 +101,9 @@ class KernelFeatures:
         self._whole = None
         budget = get_config()["working_memory"] * 2**20
         if 4 * len(X) * kernel.dimension <= budget:
-            self._whole = np.empty((len(X), kernel.dimension), dtype=np.float32)
-            for part in self.parts():
-                kernel(X[part], out=self._whole[part])
+            whole = np.empty((len(X), kernel.dimension), dtype=np.float32)
+            deque(map_blocks(lambda part: kernel(X[part], whole[part]), self.parts()), maxlen=0)
+            self._whole = whole
 
     def __len__(self):
         return len(self._X)
@@ -123,11 +125,12 @@ class KernelFeatures:
 
     def gram(self):
         """ΦᵀΦ: products in float32, blocks added up in float64."""
-        total = np.zeros((self.dimension, self.dimension))
-        for part in self.parts():
+
+        def product(part):
             Phi = self[part]
-            total += Phi.T @ Phi
-        return total
+            return Phi.T @ Phi
+
+        return add_up(map_blocks(product, self.parts()))
 
     def mix(self, weights):
         """weights Φ for a sparse matrix of weights (b, n): each result mixes a few samples."""
@@ -138,3 +141,11 @@ class KernelFeatures:
             (weights.data, columns, weights.indptr), shape=(weights.shape[0], len(used))
         )
         return compact @ self[used]
+
+
+def add_up(blocks):
+    """Sum of float32 matrices in their order, in float64."""
+    total = None
+    for block in blocks:
+        total = block.astype(np.float64) if total is None else np.add(total, block, out=total)
+    return total

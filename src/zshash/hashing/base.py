@@ -1,5 +1,6 @@
 """The face that every hash function shows."""
 
+from collections import deque
 from numbers import Integral
 
 import numpy as np
@@ -9,8 +10,9 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zshash import codes
+from zshash._threads import map_blocks
 
-BLOCK_ROWS = 2048  # rows handled at a time: 8 MB of φ at 1,000 anchors, enough work for BLAS
+BLOCK_ROWS = 1024  # rows handled at a time: 4 MB of φ at 1,000 anchors, enough work for BLAS
 
 
 class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -25,8 +27,11 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._features(X, reset=False)
         projections = np.empty((len(X), self._n_features_out), dtype=np.float32)
-        for part in gen_batches(len(X), BLOCK_ROWS):
+
+        def fill(part):
             projections[part] = self._project(self._prepare(X[part]))
+
+        deque(map_blocks(fill, gen_batches(len(X), BLOCK_ROWS)), maxlen=0)
         return projections
 
     def transform(self, X):
@@ -57,6 +62,11 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _prepare(self, X):
         """Features as the method sees them: of unit length where ``normalize`` is set."""
         return unit_rows(X) if self.normalize else X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # bits are uint8 whatever the features are
+        return tags
 
     def _check_n_bits(self):
         check_number(self, "n_bits", Integral, minimum=codes.MIN_BITS, maximum=codes.MAX_BITS)

@@ -1,20 +1,20 @@
 """Discrete cyclic coordinate descent: codes that minimise a quadratic, one bit at a time."""
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def descend(B, fixed, table, rows, projections, alpha, G, n_sweeps):
     """Lower Σᵢ bᵢ G bᵢᵀ − 2 bᵢ·hᵢ over the rows of B in {−1, 1}, in place.
 
     ``hᵢ = table[rows[i]] + alpha · projections[i]``; G (l, l) is symmetric and `fixed` holds
     B G on entry (and on return). Bit k goes to sgn(h_k − Σ_{j≠k} b_j G_jk); a tie keeps it.
-    Rows are independent, so each goes through its bits alone. Returns the number of flips.
+    Rows are independent of each other. Returns the number of flips.
     """
     n, n_bits = B.shape
     flips = 0
-    for i in prange(n):
+    for i in range(n):
         for _ in range(n_sweeps):
             flipped = 0
             for k in range(n_bits):
@@ -31,7 +31,7 @@ def descend(B, fixed, table, rows, projections, alpha, G, n_sweeps):
     return flips
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def sum_by_class(B, rows, n_classes):
     """Sum of the codes of each class (n_classes, l), exact."""
     sums = np.zeros((n_classes, B.shape[1]))

@@ -14,7 +14,7 @@ from zshash._files import write_whole
 from zshash.hashing.lsh import LSH
 from zshash.hashing.zsh import ZSH
 
-FORMAT = "zshash-model"
+METADATA_KEY = "zshash"
 FORMAT_VERSION = 1
 METHODS = {method.__name__: method for method in (ZSH, LSH)}
 
@@ -48,18 +48,15 @@ def save(hasher, path, *, notes=None):
     check_is_fitted(hasher)
     tensors, values = _split(vars(hasher))
     header = {
+        "version": FORMAT_VERSION,
         "method": type(hasher).__name__,
         "parameters": _parameters(hasher),
         "values": values,
         "notes": notes or {},
     }
-    text = json.dumps(header, sort_keys=True)
-    metadata = {
-        "format": FORMAT,
-        "version": str(FORMAT_VERSION),
-        "header": text,
-        "sha256": _digest(text, tensors),
-    }
+    header["sha256"] = _digest(header, tensors)
+    # One entry: safetensors would write several in any order.
+    metadata = {METADATA_KEY: json.dumps(header, sort_keys=True)}
     write_whole(Path(path), to_bytes(tensors, metadata=metadata))
 
 
@@ -118,8 +115,9 @@ def _parameters(hasher):
     return parameters
 
 
-def _digest(text, tensors):
-    digest = hashlib.sha256(text.encode())
+def _digest(header, tensors):
+    """Checksum of all that a file says."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(tensors):
         array = tensors[name]
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
@@ -141,22 +139,23 @@ def _read(path):
 
 
 def _header(path, metadata, tensors):
-    if metadata.get("format") != FORMAT:
+    if METADATA_KEY not in metadata:
         raise ModelError(f"{path}: a safetensors file, but not a zshash model")
-    if metadata.get("version") != str(FORMAT_VERSION):
-        raise ModelError(
-            f"{path}: written in format {metadata.get('version')!r}, this zshash reads "
-            f"{FORMAT_VERSION}; upgrade zshash, or fit the model again"
-        )
-    text = metadata.get("header", "")
-    if metadata.get("sha256") != _digest(text, tensors):
-        raise ModelError(f"{path}: damaged, its checksum does not match; copy or fit it again")
     try:
-        header = json.loads(text)
-        names = [*tensors, *header["values"]]
-        _ = header["method"], header["parameters"].keys(), header["notes"].keys()
+        header = json.loads(metadata[METADATA_KEY])
+        version, checksum = header["version"], header.pop("sha256")
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise ModelError(f"{path}: its header is not that of a zshash model") from None
-    if not all(name.endswith("_") and name[0].isalpha() for name in names):
+    if version != FORMAT_VERSION:
+        raise ModelError(
+            f"{path}: written in format {version!r}, this zshash reads {FORMAT_VERSION}; "
+            "upgrade zshash, or fit the model again"
+        )
+    if checksum != _digest(header, tensors):
+        raise ModelError(f"{path}: damaged, its checksum does not match; copy or fit it again")
+    parts = [header.get(name) for name in ("parameters", "values", "notes")]
+    if not all(isinstance(part, dict) for part in parts) or "method" not in header:
+        raise ModelError(f"{path}: its header is not that of a zshash model")
+    if not all(name.endswith("_") and name[0].isalpha() for name in (*tensors, *header["values"])):
         raise ModelError(f"{path}: it would set something other than fitted state")
     return header

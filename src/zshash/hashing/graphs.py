@@ -5,13 +5,18 @@ samples through the anchors they share (Liu et al. 2011), in time linear in n.
 """
 
 import warnings
+from collections import deque
+from threading import Lock
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from scipy import sparse
+from sklearn.utils import gen_batches
 
-TILE = 1024  # samples on a side of one tile of distances: 4 MB
-STRIP = 64  # distances compared at once before any of them is looked at alone
+from zshash._threads import map_blocks
+from zshash.hashing.anchors import add_up
+
+TILE = 512  # samples on a side of one tile of distances: 1 MB, which stays in the cache
 
 
 def nearest_neighbors(X, n_neighbors):
@@ -27,102 +32,88 @@ def nearest_neighbors(X, n_neighbors):
     indices : ndarray of shape (n, k), int32
     """
     X = X - X.mean(axis=0)  # distances stay, and lose less to rounding
-    squares = np.einsum("ij,ij->i", X, X)
-    distances, indices = _no_neighbors(len(X), n_neighbors)
+    halves = np.einsum("ij,ij->i", X, X) / 2
+    best, indices = _nobody(len(X), n_neighbors)
     tiles = [slice(start, start + TILE) for start in range(0, len(X), TILE)]
-    for i, rows in enumerate(tiles):
-        for columns in tiles[i:]:
-            products = X[rows] @ X[columns].T
-            if columns is rows:
-                np.fill_diagonal(products, -np.inf)  # nobody is a neighbour of itself
-            else:
-                _offer_rows_to_columns(
-                    products,
-                    squares[rows],
-                    squares[columns],
-                    rows.start,
-                    distances[columns],
-                    indices[columns],
-                )
-            _offer_columns_to_rows(
-                products,
-                squares[rows],
-                squares[columns],
-                columns.start,
-                distances[rows],
-                indices[rows],
-            )
-    return np.maximum(distances, 0), indices
+    locks = [Lock() for _ in tiles]
+
+    def visit(pair):
+        i, j = pair
+        rows, columns = tiles[i], tiles[j]
+        near = _closeness(X[rows], X[columns], halves[rows], halves[columns])
+        if i == j:
+            np.fill_diagonal(near, -np.inf)  # nobody is a neighbour of itself
+        with locks[i]:
+            _offer_columns(near, columns.start, best[rows], indices[rows])
+        if i != j:
+            with locks[j]:
+                _offer_rows(near, rows.start, best[columns], indices[columns])
+
+    # Along the diagonals, so that tiles visited at the same time share no samples.
+    pairs = ((i, i + gap) for gap in range(len(tiles)) for i in range(len(tiles) - gap))
+    deque(map_blocks(visit, pairs), maxlen=0)
+    return np.maximum(-2 * best, 0), indices
 
 
 def nearest_anchors(X, anchors, n_nearest):
     """The `n_nearest` anchors of each row of X: squared distances and indices, both (n, k)."""
     center = anchors.mean(axis=0)
     anchors = anchors - center
-    anchor_squares = np.einsum("ij,ij->i", anchors, anchors)
-    distances, indices = _no_neighbors(len(X), n_nearest)
-    for start in range(0, len(X), TILE):
-        rows = slice(start, start + TILE)
+    anchor_halves = np.einsum("ij,ij->i", anchors, anchors) / 2
+    best, indices = _nobody(len(X), n_nearest)
+
+    def visit(rows):
         block = X[rows] - center
-        squares = np.einsum("ij,ij->i", block, block)
-        _offer_columns_to_rows(
-            block @ anchors.T, squares, anchor_squares, 0, distances[rows], indices[rows]
-        )
-    return np.maximum(distances, 0), indices
+        halves = np.einsum("ij,ij->i", block, block) / 2
+        near = _closeness(block, anchors, halves, anchor_halves)
+        _offer_columns(near, 0, best[rows], indices[rows])
+
+    deque(map_blocks(visit, gen_batches(len(X), TILE)), maxlen=0)
+    return np.maximum(-2 * best, 0), indices
 
 
-def _no_neighbors(n, k):
-    return np.full((n, k), np.inf, dtype=np.float32), np.full((n, k), -1, dtype=np.int32)
+def _nobody(n, k):
+    """Closeness and indices of neighbours before any is known."""
+    return np.full((n, k), -np.inf, dtype=np.float32), np.full((n, k), -1, dtype=np.int32)
 
 
-@njit(cache=True, parallel=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _offer_columns_to_rows(products, row_squares, column_squares, first, distances, indices):
+def _closeness(rows, columns, row_halves, column_halves):
+    """−‖x − y‖²/2 of every row x to every column y, from halves of their squared lengths."""
+    near = rows @ columns.T
+    near -= row_halves[:, None]
+    near -= column_halves
+    return near
+
+
+def _offer_columns(near, first, best, indices):
     """Offer the columns of a tile, numbered from `first`, as neighbours of its rows."""
-    height, width = products.shape
-    for i in prange(height):
-        for start in range(0, width, STRIP):
-            stop = min(start + STRIP, width)
-            nearest = np.float32(np.inf)
-            for j in range(start, stop):
-                nearest = min(nearest, column_squares[j] - 2 * products[i, j])
-            if row_squares[i] + nearest >= distances[i, -1]:
-                continue
-            for j in range(start, stop):
-                distance = row_squares[i] + (column_squares[j] - 2 * products[i, j])
-                if distance < distances[i, -1]:
-                    _insert(distances[i], indices[i], distance, first + j)
+    places = np.flatnonzero(near >= best[:, -1:])
+    _insert(places // near.shape[1], places % near.shape[1], first, near, best, indices)
 
 
-@njit(cache=True, parallel=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _offer_rows_to_columns(products, row_squares, column_squares, first, distances, indices):
+def _offer_rows(near, first, best, indices):
     """Offer the rows of a tile, numbered from `first`, as neighbours of its columns."""
-    height, width = products.shape
-    for strip in prange((width + STRIP - 1) // STRIP):
-        start = strip * STRIP
-        stop = min(start + STRIP, width)
-        for i in range(height):
-            closer = 0
-            for j in range(start, stop):
-                distance = row_squares[i] + (column_squares[j] - 2 * products[i, j])
-                closer += distance < distances[j, -1]
-            if closer == 0:
-                continue
-            for j in range(start, stop):
-                distance = row_squares[i] + (column_squares[j] - 2 * products[i, j])
-                if distance < distances[j, -1]:
-                    _insert(distances[j], indices[j], distance, first + i)
+    places = np.flatnonzero(near >= best[:, -1])
+    _insert(places % near.shape[1], places // near.shape[1], first, near.T, best, indices)
 
 
-@njit(cache=True)
-def _insert(distances, indices, distance, index):
-    """Put a neighbour into its sorted place; the farthest one drops out."""
-    place = len(distances) - 1
-    while place > 0 and distances[place - 1] > distance:
-        distances[place] = distances[place - 1]
-        indices[place] = indices[place - 1]
-        place -= 1
-    distances[place] = distance
-    indices[place] = index
+@njit(nogil=True, cache=True)
+def _insert(samples, others, first, near, best, indices):
+    """Put each other sample into its place by (closeness, index); the last ones drop out."""
+    for candidate in range(len(samples)):
+        i, j = samples[candidate], others[candidate]
+        place = best.shape[1]
+        while place > 0 and (
+            near[i, j] > best[i, place - 1]
+            or (near[i, j] == best[i, place - 1] and first + j < indices[i, place - 1])
+        ):
+            place -= 1
+            if place + 1 < best.shape[1]:
+                best[i, place + 1] = best[i, place]
+                indices[i, place + 1] = indices[i, place]
+        if place < best.shape[1]:
+            best[i, place] = near[i, j]
+            indices[i, place] = first + j
 
 
 def neighbor_laplacian(X, n_neighbors, sigma):
@@ -176,10 +167,12 @@ def _csr(weights, indices, n_columns):
 
 def neighbor_gram(features, laplacian, weight):
     """Φᵀ(I + weight · L)Φ for a sparse Laplacian, in one product a block."""
-    total = np.zeros((features.dimension, features.dimension))
-    for part in features.parts():
+
+    def product(part):
         Phi = features[part]
-        total += Phi.T @ (Phi + weight * features.mix(laplacian[part]))
+        return Phi.T @ (Phi + weight * features.mix(laplacian[part]))
+
+    total = add_up(map_blocks(product, features.parts()))
     return (total + total.T) / 2
 
 
@@ -188,9 +181,7 @@ def anchor_gram(features, Z, weight):
 
     ΦᵀLΦ = ΦᵀΦ − CᵀΛ⁻¹C with the small matrix C = ZᵀΦ.
     """
-    C = np.zeros((Z.shape[1], features.dimension))
-    for part in features.parts():
-        C += Z[part].T @ features[part]
+    C = add_up(map_blocks(lambda part: Z[part].T @ features[part], features.parts()))
     mass = np.asarray(Z.sum(axis=0), dtype=np.float64)
     C /= np.sqrt(np.where(mass > 0, mass, 1))[:, None]
     return (1 + weight) * features.gram() - weight * (C.T @ C)

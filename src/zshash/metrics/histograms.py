@@ -1,13 +1,15 @@
 """From codes and relevance to one histogram of distances, or one ranking, per query."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit, prange, types
+from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
+from zshash._threads import map_blocks
 from zshash.codes import check_codes, check_integer, words
 
 Counts = NDArray[np.int64]
@@ -15,7 +17,7 @@ Words = NDArray[np.uint64]
 Relevance = NDArray[np.bool_] | Callable[[slice], NDArray[np.bool_]]
 
 # Entries of the relevance matrix that are held at a time, in whole rows and at least one.
-BLOCK = 1 << 24
+BLOCK = 1 << 22
 
 
 def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance:
@@ -115,8 +117,12 @@ def histograms(
     """
     queries, database, n_bits = _check_codes(query_codes, database_codes, n_bits)
     counts = np.zeros((len(queries), n_bits + 1, 2), dtype=np.int64)
-    for rows, block in _blocks(is_relevant, len(queries), len(database)):
+
+    def count(part: tuple[slice, NDArray[np.bool_]]) -> None:
+        rows, block = part
         _count(queries[rows], database, block, counts[rows])
+
+    deque(map_blocks(count, _blocks(is_relevant, len(queries), len(database))), maxlen=0)
     return counts[:, :, 1].copy(), counts.sum(axis=2)
 
 
@@ -154,11 +160,15 @@ def ranked(
     queries, database, n_bits = _check_codes(query_codes, database_codes, None)
     k = len(database) if k is None else min(check_integer("k", k, 1), len(database))
     relevant = np.zeros((len(queries), k), dtype=np.int64)
-    for rows, block in _blocks(is_relevant, len(queries), len(database)):
+
+    def rank(part: tuple[slice, NDArray[np.bool_]]) -> None:
+        rows, block = part
         counts = np.zeros((len(block), n_bits + 1, 2), dtype=np.int64)
         _count(queries[rows], database, block, counts)
         total = counts.sum(axis=2)
         _rank(queries[rows], database, block, np.cumsum(total, axis=1) - total, relevant[rows])
+
+    deque(map_blocks(rank, _blocks(is_relevant, len(queries), len(database))), maxlen=0)
     return relevant, np.ones_like(relevant)
 
 
@@ -222,7 +232,7 @@ def _lower_popcount(_typing_context: Any, word: Any) -> Any:
 _popcount: Any = intrinsic(_lower_popcount)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _distance(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
     """Hamming distance of two codes, each a row of words."""
     result = 0
@@ -231,7 +241,7 @@ def _distance(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
     return result
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _count(
     queries: NDArray[np.uint64],
     database: NDArray[np.uint64],
@@ -239,12 +249,12 @@ def _count(
     counts: NDArray[np.int64],
 ) -> None:
     """Add to `counts` (q, distances, 2): how many items are irrelevant and relevant."""
-    for q in prange(queries.shape[0]):
+    for q in range(queries.shape[0]):
         for i in range(database.shape[0]):
             counts[q, _distance(queries[q], database[i]), int(is_relevant[q, i])] += 1
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _rank(
     queries: NDArray[np.uint64],
     database: NDArray[np.uint64],
@@ -257,7 +267,7 @@ def _rank(
     A counting sort: `places` (q, distances) holds the first rank of each distance and is
     used up.
     """
-    for q in prange(queries.shape[0]):
+    for q in range(queries.shape[0]):
         for i in range(database.shape[0]):
             d = _distance(queries[q], database[i])
             if places[q, d] < ranked.shape[1]:

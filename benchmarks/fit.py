@@ -1,0 +1,135 @@
+"""Time and memory of a ZSH fit against the matrix products that no implementation can avoid.
+
+    python benchmarks/fit.py [--quick]
+
+The floor of a fit is measured in the same run, with plain NumPy products in float32 on the same
+sizes: X Aᵀ (n·m·d), ΦᵀΦ (n·m²), ΦP and ΦᵀB in every iteration (2·n·m·l), and X Xᵀ (n²·d) where
+the neighbour graph is on. The growth compares n = 10,000 with n = 50,000 a sample. Only ratios
+mean anything: the machine's own speed cancels.
+"""
+
+import argparse
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_info
+
+from zshash import ZSH
+
+Matrix = NDArray[np.float32]
+N_BITS, N_CLASSES, N_WORDS = 64, 90, 50
+
+
+def clustered(n: int, d: int) -> tuple[Matrix, Matrix]:
+    """Unit vectors in clusters, and a unit vector for the name of each one's cluster."""
+    rng = np.random.RandomState(0)
+    centers, names = rng.standard_normal((N_CLASSES, d)), rng.standard_normal((N_CLASSES, N_WORDS))
+    labels = rng.randint(0, N_CLASSES, n)
+    X = (centers[labels] + rng.standard_normal((n, d))).astype(np.float32)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    names /= np.linalg.norm(names, axis=1, keepdims=True)
+    return X, names[labels].astype(np.float32)
+
+
+def seconds(function: Callable[[], Any]) -> float:
+    """Wall time of one call."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def floor(X: Matrix, hasher: ZSH) -> float:
+    """Seconds of the products alone."""
+    anchors, n, iterations = hasher.anchors_, len(X), hasher.n_iter_
+    Phi = np.ones((n, len(anchors) + 1), dtype=np.float32)
+    P = np.ones((Phi.shape[1], N_BITS), dtype=np.float32)
+    B = np.ones((n, N_BITS), dtype=np.float32)
+    total = seconds(lambda: X @ anchors.T) + seconds(lambda: Phi.T @ Phi)
+    for _ in range(iterations):
+        total += seconds(lambda: Phi @ P) + seconds(lambda: Phi.T @ B)
+    if hasher.graph == "knn":
+        total += seconds(lambda: [X[start : start + 2000] @ X.T for start in range(0, n, 2000)])
+    return total
+
+
+def compare(d: int, graph: str | None, n: int, n_anchors: int, repeats: int) -> None:
+    """Print the median fit, the median floor and the median of their ratios."""
+    X, Y = clustered(n, d)
+    hasher = ZSH(N_BITS, n_anchors=n_anchors, graph=graph, random_state=0).fit(X, Y)
+    floor(X, hasher)
+    fits, floors = [], []
+    for _ in range(repeats):
+        fits.append(seconds(lambda: hasher.fit(X, Y)))
+        floors.append(floor(X, hasher))
+    ratio = statistics.median(fit / bare for fit, bare in zip(fits, floors, strict=True))
+    print(
+        f"n={n:<6} d={d:<5} graph={graph!s:<7} {hasher.n_iter_:>2} iterations  "
+        f"fit {statistics.median(fits):.3f} s  products {statistics.median(floors):.3f} s  "
+        f"ratio {ratio:.2f}"
+    )
+
+
+def grow(graph: str | None, sizes: tuple[int, int], n_anchors: int, repeats: int) -> None:
+    """Print the time a sample at the larger size as a multiple of that at the smaller one."""
+    times = [time_a_sample(graph, n, n_anchors, repeats) for n in sizes]
+    print(
+        f"graph={graph!s:<7} from n={sizes[0]} to n={sizes[1]}: time a sample and iteration "
+        f"× {times[1] / times[0]:.2f} (linear is 1.00)"
+    )
+
+
+def time_a_sample(graph: str | None, n: int, n_anchors: int, repeats: int) -> float:
+    """Median seconds of a fit, divided by samples and iterations."""
+    X, Y = clustered(n, 256)
+    hasher = ZSH(N_BITS, n_anchors=n_anchors, graph=graph, random_state=0).fit(X, Y)
+    times = [seconds(lambda: hasher.fit(X, Y)) for _ in range(repeats)]
+    return statistics.median(times) / (n * int(hasher.n_iter_))
+
+
+def peak_memory(n: int, d: int, graph: str | None, n_anchors: int) -> float:
+    """MiB that a fit holds at its peak beyond the process, the data and the compiled code."""
+    X, Y = clustered(n, d)
+    ZSH(N_BITS, n_anchors=50, graph=graph).fit(X[:100], Y[:100])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ZSH(N_BITS, n_anchors=n_anchors, graph=graph, random_state=0).fit(X, Y)
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+def print_memory(n: int, d: int, graph: str | None, n_anchors: int) -> None:
+    """Measure the peak in a process of its own."""
+    with get_context("spawn").Pool(1) as pool:
+        peak = pool.apply(peak_memory, (n, d, graph, n_anchors))
+    print(
+        f"n={n:<6} d={d:<5} graph={graph!s:<7} peak {peak:.0f} MiB beyond "
+        f"{n * d * 4 / 2**20:.0f} MiB of features"
+    )
+
+
+def main() -> None:
+    """Run all comparisons."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    quick = parser.parse_args().quick
+    n, dimensions, n_anchors = (1000, (32,), 100) if quick else (10_000, (256, 1280), 1000)
+    repeats = 2 if quick else 7
+    threads = {library["internal_api"]: library["num_threads"] for library in threadpool_info()}
+    print(f"threads: {threads}; {n_anchors} anchors, {N_BITS} bits\n\nFit against bare products")
+    for d in dimensions:
+        for graph in ("knn", "anchor", None):
+            compare(d, graph, n, n_anchors, repeats)
+    print("\nGrowth with the number of samples")
+    for graph in ("anchor", None):
+        grow(graph, (n, 5 * n), n_anchors, repeats)
+    print("\nMemory")
+    for graph in ("knn", "anchor", None):
+        print_memory(5 * n, dimensions[0], graph, n_anchors)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,327 @@
+"""The command line: one thin command per verb.
+
+Heavy imports stay inside the commands, so that ``zshash --help`` answers at once.
+"""
+
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from zshash._files import write_whole
+
+METHODS = ("ZSH", "LSH")
+
+existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+output_file = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+bits_option = click.option(
+    "--bits", default=64, show_default=True, type=click.IntRange(8, 1024), help="Bits of a code."
+)
+labels_option = click.option(
+    "--labels",
+    multiple=True,
+    default=("wordnet",),
+    show_default=True,
+    metavar="SOURCE",
+    help="Where category names get their vectors: wordnet, onehot, or a file of word vectors "
+    "(word2vec, GloVe or fastText text, .npz). Given several times, sources are combined.",
+)
+method_option = click.option(
+    "--method",
+    default="ZSH",
+    show_default=True,
+    type=click.Choice(METHODS, case_sensitive=False),
+    help="Hashing method.",
+)
+set_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a parameter of the method, for instance --set n_anchors=500 --set graph=anchor.",
+)
+normalize_option = click.option(
+    "--normalize/--no-normalize",
+    default=True,
+    show_default=True,
+    help="Bring every feature vector to unit length first.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+class Commands(click.Group):
+    """Turns a user's mistake into one line and exit status 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; errors in data or arguments end it without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except (ValueError, TypeError, OSError, MemoryError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise click.UsageError(" ".join(_message(error).split())) from error
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'output'}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"out of memory: {error or 'use fewer samples or anchors'}"
+    return str(error) or type(error).__name__
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="zshash")
+def main() -> None:
+    """Short binary codes that find pictures of categories nobody labelled."""
+    warnings.showwarning = _show_warning
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"Warning: {message}", err=True)
+
+
+@main.command()
+@bits_option
+@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Runs.")
+@click.option(
+    "--output",
+    "-o",
+    default="zshash-demo.html",
+    show_default=True,
+    type=output_file,
+    help="Page to write.",
+)
+@json_option
+def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
+    """Learn from eight digits, find two that nobody labelled, and write a page of pictures."""
+    from zshash.experiments import Demo
+    from zshash.experiments.page import render
+
+    show = Demo(n_bits=bits, n_seeds=seeds)
+    total = 3 * seeds
+    for _ in tqdm(show.scores(), total=total, desc="training and searching", disable=None):
+        pass
+    write_whole(output, render(show).encode())
+    if as_json:
+        _print_json({"summary": show.summary(), "runs": show.records, "page": str(output)})
+        return
+    click.echo(f"Handwritten digits, {bits} bits; in each of {seeds} runs two digits are hidden:\n")
+    _print_scores(show.summary(), show.protocol.k, show.protocol.radius)
+    click.echo(
+        "\nMAP: are pictures of the hidden digit ranked first? Precision: what share of the\n"
+        "pictures within that distance is right? Names of digits are near siblings in WordNet,\n"
+        "so they help little here; searching by name needs richer categories.\n"
+        f"\nPictures and the convergence curve: {output}"
+    )
+
+
+@main.command()
+@click.argument("features", type=existing_file)
+@click.option(
+    "--output", "-o", required=True, metavar="MODEL", type=output_file, help="Model to write."
+)
+@bits_option
+@labels_option
+@click.option("--unseen", multiple=True, metavar="NAME", help="Category to leave out of training.")
+@click.option("--train", "n_train", type=click.IntRange(2), help="Samples to train on, at random.")
+@method_option
+@set_option
+@normalize_option
+@click.option("--seed", default=0, show_default=True, type=int, help="Same seed, same codes.")
+@json_option
+def fit(
+    features: Path,
+    output: Path,
+    bits: int,
+    labels: tuple[str, ...],
+    unseen: tuple[str, ...],
+    n_train: int | None,
+    method: str,
+    settings: tuple[str, ...],
+    normalize: bool,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Learn a hash function from FEATURES (.npz with X, y and names) and write it to MODEL."""
+    from zshash.experiments.training import fit_model
+
+    hasher = _hasher(method, bits, normalize, settings).set_params(random_state=seed)
+    notes = fit_model(
+        hasher, features, output, labels=labels, unseen=unseen, n_train=n_train, seed=seed
+    )
+    if as_json:
+        _print_json(notes)
+        return
+    click.echo(
+        f"{output}: {method}, {bits} bits, {notes['n_train']} samples of "
+        f"{len(notes['seen'])} seen categories, {notes['fit_seconds']:.1f} s"
+    )
+    if unseen:
+        click.echo(f"never seen: {', '.join(notes['unseen'])}")
+
+
+@main.command()
+@click.argument("features", type=existing_file)
+@click.option("--model", "-m", required=True, type=existing_file, help="Model that fit wrote.")
+@click.option(
+    "--output", "-o", required=True, metavar="CODES", type=output_file, help="File for the codes."
+)
+@json_option
+def encode(features: Path, model: Path, output: Path, as_json: bool) -> None:
+    """Turn FEATURES into packed codes, a row each, and write them to CODES (.npy)."""
+    from zshash.experiments.training import encode_file
+
+    facts = encode_file(features, model, output)
+    if as_json:
+        _print_json(facts)
+    else:
+        click.echo(f"{output}: {facts['n']} codes of {facts['bits']} bits, {facts['bytes']} bytes")
+
+
+@main.command(name="eval")
+@click.argument("features", type=existing_file)
+@click.option(
+    "--unseen",
+    multiple=True,
+    metavar="NAME",
+    help="Category to hide; a number hides that many at random in each run. "
+    "By default those that the model has not seen.",
+)
+@click.option("--model", "-m", type=existing_file, help="Score this model instead of training.")
+@bits_option
+@labels_option
+@method_option
+@set_option
+@normalize_option
+@click.option("--train", "n_train", type=click.IntRange(2), help="Samples to train on.")
+@click.option("--queries", "n_queries", type=click.IntRange(1), help="Queries to draw.")
+@click.option("--k", default=5000, show_default=True, type=click.IntRange(1), help="Ranks of MAP.")
+@click.option("--radius", default=2, show_default=True, type=click.IntRange(0), help="Of the ball.")
+@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Runs.")
+@json_option
+def evaluate(
+    features: Path,
+    unseen: tuple[str, ...],
+    model: Path | None,
+    bits: int,
+    labels: tuple[str, ...],
+    method: str,
+    settings: tuple[str, ...],
+    normalize: bool,
+    n_train: int | None,
+    n_queries: int | None,
+    k: int,
+    radius: int,
+    seeds: int,
+    as_json: bool,
+) -> None:
+    """Score zero-shot retrieval: hide categories of FEATURES, train on the rest, search for them.
+
+    The database is everything but the queries. Prints MAP over the first K neighbours and
+    precision within the Hamming radius, mean and deviation over the runs.
+    """
+    from zshash.experiments import evaluation
+
+    options = {"n_queries": n_queries, "k": k, "radius": radius}
+    if model:
+        records = evaluation.of_model(features, model, unseen, seeds=seeds, **options)
+    else:
+        hasher = _hasher(method, bits, normalize, settings)
+        records = evaluation.of_method(
+            features, hasher, labels, unseen, seeds=seeds, n_train=n_train, **options
+        )
+    collected = list(tqdm(records, total=seeds, desc="runs", disable=None))
+    summary = evaluation.summarize(collected)
+    if as_json:
+        _print_json({"summary": summary, "runs": collected})
+    else:
+        _print_scores(summary, k, radius)
+
+
+@main.command()
+@click.argument("path", required=False, type=existing_file)
+@click.option("--similarity", is_flag=True, help="Average cosine of each category to the others.")
+@click.option("--name", "names", multiple=True, help="Category for --similarity, without a PATH.")
+@labels_option
+@json_option
+def info(
+    path: Path | None,
+    similarity: bool,
+    names: tuple[str, ...],
+    labels: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Describe a model, a feature file, or this installation.
+
+    With --similarity: how close in meaning each category is to the others on average, which
+    forecasts how well it is served when nobody labels it.
+    """
+    from zshash.experiments import description
+
+    if similarity:
+        facts = description.similarity(path, names, labels)
+        lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
+    else:
+        facts = description.describe(path)
+        lines = [f"{key + ':':<18} {_plain(value)}" for key, value in facts.items()]
+    if as_json:
+        _print_json(facts)
+    else:
+        click.echo("\n".join(lines))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={item}" for key, item in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:
+    import zshash
+
+    hasher = getattr(zshash, method.upper())(n_bits=bits, normalize=normalize)
+    known = hasher.get_params()
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or name not in known:
+            raise click.BadParameter(
+                f"{setting!r}: write NAME=VALUE with one of {', '.join(sorted(known))}",
+                param_hint="--set",
+            )
+        hasher.set_params(**{name: _literal(text)})
+    return hasher
+
+
+def _literal(text: str) -> Any:
+    """A number, true, false or none where it reads as one, else the word itself."""
+    try:
+        return json.loads({"none": "null"}.get(text.lower(), text.lower()))
+    except ValueError:
+        return text
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=2))
+
+
+def _print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None:
+    width = max(len(row["name"]) for row in summary)
+    click.echo(f"{'':<{width}}  {f'MAP@{k}':<15}  {f'precision, radius {radius}':<19}  training")
+    for row in summary:
+        click.echo(
+            f"{row['name']:<{width}}  "
+            f"{row['map']:.3f} ± {row['map_deviation']:.3f}    "
+            f"{row['precision']:.3f} ± {row['precision_deviation']:.3f}        "
+            f"{row['fit_seconds']:.2f} s"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Eight digits seen, two that nobody labelled, found all the same."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash.datasets import Dataset, ZeroShotSplit, digits
+from zshash.experiments.protocol import Protocol, Setup, fit_setup, run, summarize
+from zshash.hashing import LSH, ZSH
+from zshash.index import HammingIndex
+
+__all__ = ["Demo", "Gallery", "Retrieval", "setups"]
+
+SHOWN_QUERIES = 6
+SHOWN_NEIGHBORS = 15
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """One query and its nearest neighbours, as rows of the data set."""
+
+    query: int
+    neighbors: NDArray[np.int64]
+    distances: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """What one method retrieved, and how its objective fell where it has one."""
+
+    name: str
+    retrievals: Sequence[Retrieval]
+    objective: NDArray[np.float64]
+
+
+@dataclass
+class Demo:
+    """The demonstration: scores over several seeds, pictures from the first one.
+
+    Attributes
+    ----------
+    n_bits : int
+    n_seeds : int
+        Each seed hides two digits drawn at random.
+    records : list of dict
+        One for each seed and method, filled by `scores`.
+    """
+
+    n_bits: int = 64
+    n_seeds: int = 5
+    dataset: Dataset = field(default_factory=digits)
+    protocol: Protocol = field(default_factory=lambda: Protocol(unseen=2, n_queries=100, k=100))
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+    def scores(self) -> Iterator[dict[str, Any]]:
+        """Run every method on every seed, one record at a time."""
+        for record in run(self.dataset, setups(self.n_bits), self.protocol, range(self.n_seeds)):
+            self.records.append(record)
+            yield record
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Mean and deviation of each method."""
+        return summarize(self.records)
+
+    def split(self) -> ZeroShotSplit:
+        """The split whose pictures are shown."""
+        return self.protocol.split(self.dataset, seed=0)
+
+    def galleries(self) -> list[Gallery]:
+        """Retrieved pictures for a few queries of the first seed."""
+        split = self.split()
+        queries = np.random.RandomState(0).permutation(split.queries)[:SHOWN_QUERIES]
+        return [self._gallery(setup, split, queries) for setup in setups(self.n_bits)]
+
+    def _gallery(self, setup: Setup, split: ZeroShotSplit, queries: NDArray[np.int64]) -> Gallery:
+        hasher, _ = fit_setup(self.dataset, setup, split, seed=0)
+        index = HammingIndex(self.n_bits)
+        index.add(hasher.encode(self.dataset.X[split.database]), split.database)
+        distances, neighbors = index.search(
+            hasher.encode(self.dataset.X[queries]), k=SHOWN_NEIGHBORS
+        )
+        retrievals = [
+            Retrieval(int(query), found, away.astype(np.int64))
+            for query, found, away in zip(queries, neighbors, distances, strict=True)
+        ]
+        return Gallery(setup.name, retrievals, getattr(hasher, "objective_", np.empty(0)))
+
+
+def setups(n_bits: int) -> list[Setup]:
+    """The three methods shown."""
+    zsh = ZSH(n_bits, n_anchors=300, normalize=True)
+    return [
+        Setup("ZSH, WordNet labels", zsh, ("wordnet",)),
+        Setup("ZSH, one-hot labels", zsh),
+        Setup("LSH, no labels", LSH(n_bits, normalize=True)),
+    ]

@@ -1,0 +1,64 @@
+"""Facts about a model, a feature file or the installation."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from zshash.datasets import DataError, load_features
+from zshash.experiments.protocol import versions
+from zshash.experiments.training import ONE_HOT, label_vectors
+from zshash.hashing import read_header
+from zshash.semantics import average_similarity, open_source
+
+__all__ = ["describe", "similarity"]
+
+
+def describe(path: Path | None) -> dict[str, Any]:
+    """What a file holds, or which versions are installed."""
+    if path is None:
+        return versions() | {"cores": os.cpu_count(), "threads": numba.get_num_threads()}
+    if path.suffix in (".npy", ".npz"):
+        return _describe_features(path)
+    header = read_header(path)
+    return {
+        "method": header["method"],
+        "bits": header["parameters"]["n_bits"],
+        "features": header["values"]["n_features_in_"],
+        "parameters": header["parameters"],
+        **header["notes"],
+    }
+
+
+def _describe_features(path: Path) -> dict[str, Any]:
+    dataset = load_features(path)
+    facts: dict[str, Any] = {"samples": len(dataset), "features": dataset.X.shape[1]}
+    if dataset.labels is not None:
+        counts = np.bincount(dataset.labels, minlength=len(dataset.names))
+        facts["categories"] = len(dataset.names)
+        facts["samples each"] = {
+            name: int(count) for name, count in zip(dataset.names, counts, strict=True)
+        }
+    return facts
+
+
+def similarity(path: Path | None, names: Sequence[str], labels: Sequence[str]) -> dict[str, float]:
+    """Average cosine of each category's vector to those of all others."""
+    if ONE_HOT in labels:
+        raise DataError("one-hot labels are all equally far apart: choose --labels wordnet or FILE")
+    if path is not None:
+        dataset = load_features(path)
+        names = dataset.names
+    if len(names) < 2:
+        raise DataError(
+            "similarity needs two categories: give a feature file with names, or --name twice"
+        )
+    if path is not None:
+        vectors = label_vectors(dataset, np.arange(len(names)), labels)
+    else:
+        vectors = open_source(labels, seen=names, only=names).embed(names)
+    values = average_similarity(vectors)
+    return {name: float(value) for name, value in zip(names, values, strict=True)}

@@ -1,0 +1,131 @@
+"""Zero-shot retrieval, scored: hide categories, learn from the others, search for the hidden."""
+
+import platform
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import scipy
+import sklearn
+from sklearn.base import clone
+
+import zshash
+from zshash import metrics
+from zshash.datasets import DataError, Dataset, ZeroShotSplit, zero_shot_split
+from zshash.experiments.training import make_targets
+
+__all__ = ["Protocol", "Setup", "run", "summarize"]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What is hidden and what is scored.
+
+    Attributes
+    ----------
+    unseen : list of category numbers, or int
+        The categories to hide, or how many of them to draw anew for each seed.
+    n_train, n_queries : int or None
+        As in `zero_shot_split`.
+    k : int
+        MAP looks at the first `k` neighbours.
+    radius : int
+        Precision looks at all neighbours up to this distance.
+    """
+
+    unseen: Any
+    n_train: int | None = None
+    n_queries: int | None = None
+    k: int = 5000
+    radius: int = 2
+
+    def split(self, dataset: Dataset, seed: int) -> ZeroShotSplit:
+        """The split of one seed."""
+        if dataset.labels is None:
+            raise DataError("the data has no labels, so there is nothing to score against")
+        return zero_shot_split(
+            dataset.labels,
+            self.unseen,
+            n_train=self.n_train,
+            n_queries=self.n_queries,
+            random_state=seed,
+        )
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A method with its parameters, and where its label vectors come from."""
+
+    name: str
+    hasher: Any
+    labels: tuple[str, ...] = ("onehot",)
+
+
+def run(
+    dataset: Dataset, setups: Sequence[Setup], protocol: Protocol, seeds: Iterable[int]
+) -> Iterator[dict[str, Any]]:
+    """Score every setup on the split of every seed; yields a record for each, ready for JSON."""
+    for seed in seeds:
+        split = protocol.split(dataset, seed)
+        for setup in setups:
+            hasher, seconds = fit_setup(dataset, setup, split, seed)
+            scores = score(dataset, hasher, split, protocol)
+            yield {
+                "name": setup.name,
+                "method": type(hasher).__name__,
+                "parameters": hasher.get_params(),
+                "labels": list(setup.labels),
+                "seed": seed,
+                "unseen": [dataset.names[number] for number in split.unseen],
+                "n_train": len(split.train),
+                "fit_seconds": round(seconds, 3),
+                **scores,
+                "protocol": asdict(protocol) | {"unseen": np.asarray(protocol.unseen).tolist()},
+                "versions": versions(),
+            }
+
+
+def fit_setup(dataset: Dataset, setup: Setup, split: ZeroShotSplit, seed: int) -> tuple[Any, float]:
+    """Fit a fresh copy of the setup's hasher with this seed; also the seconds it took."""
+    hasher = clone(setup.hasher).set_params(random_state=seed)
+    targets = make_targets(dataset, split.train, split.seen, setup.labels)
+    start = time.perf_counter()
+    hasher.fit(dataset.X[split.train], targets)
+    return hasher, time.perf_counter() - start
+
+
+def score(
+    dataset: Dataset, hasher: Any, split: ZeroShotSplit, protocol: Protocol
+) -> dict[str, Any]:
+    """MAP and precision of the split's queries in its database, all hashed by `hasher`."""
+    assert dataset.labels is not None
+    return metrics.evaluate(
+        hasher.encode(dataset.X[split.queries]),
+        hasher.encode(dataset.X[split.database]),
+        metrics.same_label(dataset.labels[split.queries], dataset.labels[split.database]),
+        k=protocol.k,
+        radius=protocol.radius,
+    )
+
+
+def summarize(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Mean and standard deviation over seeds, for each name in the order of appearance."""
+    rows = []
+    for name in dict.fromkeys(record["name"] for record in records):
+        own = [record for record in records if record["name"] == name]
+        row: dict[str, Any] = {"name": name, "n_seeds": len(own)}
+        for key in ("map", "precision", "fit_seconds"):
+            values = np.array([record[key] for record in own])
+            row[key] = float(values.mean())
+            row[f"{key}_deviation"] = float(values.std(ddof=1)) if len(own) > 1 else 0.0
+        rows.append(row)
+    return rows
+
+
+def versions() -> dict[str, str]:
+    """Versions that a result depends on."""
+    packages = (zshash, np, scipy, sklearn, numba)
+    return {"python": platform.python_version()} | {p.__name__: p.__version__ for p in packages}

@@ -1,0 +1,129 @@
+"""From a data set and the names of its categories to a fitted hash function."""
+
+import io
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash._files import write_whole
+from zshash.datasets import DataError, Dataset, load_features
+from zshash.hashing import load, save
+from zshash.semantics import open_source
+from zshash.semantics.names import near_misses, normalise, synonyms
+
+__all__ = ["encode_file", "find_categories", "fit_model", "label_vectors", "make_targets"]
+
+ONE_HOT, WORDNET = "onehot", "wordnet"
+
+
+def find_categories(dataset: Dataset, names: Sequence[str]) -> NDArray[np.int64]:
+    """Numbers of the categories called `names`, by name, synonym or WordNet id.
+
+    Raises
+    ------
+    DataError
+        Lists all names that the data does not have.
+    """
+    if dataset.labels is None:
+        raise DataError("the data has no labels, so no category of it can be named")
+    known: dict[str, int] = {}
+    for number, synset in enumerate(dataset.synsets):
+        known[normalise(synset)] = number
+    for number, name in enumerate(dataset.names):
+        for form in (name, *synonyms(name)):
+            known.setdefault(normalise(form), number)
+    missing = [name for name in names if normalise(name) not in known]
+    if missing:
+        raise DataError("; ".join(_no_category(name, known) for name in missing))
+    return np.unique([known[normalise(name)] for name in names]).astype(np.int64)
+
+
+def _no_category(name: str, known: dict[str, int]) -> str:
+    near = near_misses(name, known) or sorted(known)[:10]
+    return f"the data has no category {name!r}, but for instance {', '.join(near)}"
+
+
+def label_vectors(
+    dataset: Dataset, categories: NDArray[np.int64], labels: Sequence[str]
+) -> NDArray[np.float32]:
+    """Unit vectors (len(categories), p) of some categories, in the space the seen ones span."""
+    exact = list(labels) == [WORDNET] and dataset.synsets
+    names = [(exact or dataset.names)[number] for number in categories]
+    return open_source(labels, seen=names, only=names).embed(names)
+
+
+def make_targets(
+    dataset: Dataset,
+    rows: NDArray[np.int64],
+    seen: NDArray[np.int64],
+    labels: Sequence[str],
+) -> NDArray[Any]:
+    """What a method learns from for the samples `rows`: class labels, or their names' vectors.
+
+    Parameters
+    ----------
+    labels : list of str
+        ``["onehot"]``, or label sources as in `open_source`.
+    """
+    if dataset.labels is None:
+        raise DataError("the data has no labels to learn from")
+    own = dataset.labels[rows]
+    if list(labels) == [ONE_HOT]:
+        return own
+    return label_vectors(dataset, seen, labels)[np.searchsorted(seen, own)]
+
+
+def fit_model(
+    hasher: Any,
+    features: Path,
+    output: Path,
+    *,
+    labels: Sequence[str],
+    unseen: Sequence[str],
+    n_train: int | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Fit `hasher` on the seen categories of a feature file and save it; returns its notes."""
+    dataset = load_features(features)
+    hidden = find_categories(dataset, unseen)
+    rows, seen = _training_rows(dataset, hidden, n_train, seed)
+    targets = make_targets(dataset, rows, seen, labels)
+    start = time.perf_counter()
+    hasher.fit(dataset.X[rows], targets)
+    notes = {
+        "features": features.name,
+        "labels": [spec if spec in (ONE_HOT, WORDNET) else Path(spec).name for spec in labels],
+        "seen": [dataset.names[number] for number in seen],
+        "unseen": [dataset.names[number] for number in hidden],
+        "n_train": len(rows),
+        "fit_seconds": round(time.perf_counter() - start, 3),
+    }
+    save(hasher, output, notes=notes)
+    return notes
+
+
+def _training_rows(
+    dataset: Dataset, hidden: NDArray[np.int64], n_train: int | None, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows to train on and the categories they come from."""
+    assert dataset.labels is not None
+    rows = np.flatnonzero(~np.isin(dataset.labels, hidden))
+    if not rows.size:
+        raise DataError("every category is unseen: nothing is left to train on")
+    if n_train is not None and n_train < len(rows):
+        rows = np.sort(np.random.RandomState(seed).choice(rows, size=n_train, replace=False))
+    return rows, np.unique(dataset.labels[rows])
+
+
+def encode_file(features: Path, model: Path, output: Path) -> dict[str, Any]:
+    """Write the packed codes of a feature file as a NumPy array."""
+    hasher = load(model)
+    packed = hasher.encode(load_features(features).X)
+    buffer = io.BytesIO()
+    np.save(buffer, packed, allow_pickle=False)
+    write_whole(output, buffer.getvalue())
+    return {"n": len(packed), "bits": int(hasher.n_bits), "bytes": packed.nbytes}

@@ -1,0 +1,104 @@
+"""Graphs against scikit-learn's neighbours and dense formulas."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+
+from zshash.hashing import graphs
+from zshash.hashing.anchors import AnchorKernel, KernelFeatures
+
+
+@pytest.fixture(scope="module")
+def X():
+    X = np.random.RandomState(0).standard_normal((2500, 6)).astype(np.float32)
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def plain_laplacian(X, k, width):
+    squared = cdist(X, X, "sqeuclidean")
+    np.fill_diagonal(squared, np.inf)
+    near = squared <= np.sort(squared, axis=1)[:, k - 1 : k]
+    S = np.where(near | near.T, np.exp(-squared / width), 0)
+    return np.diag(S.sum(axis=1)) - S
+
+
+@pytest.mark.parametrize("k", [1, 5, 40])
+def test_neighbours_across_tiles(X, k):
+    distances, indices = graphs.nearest_neighbors(X, k)
+    expected, _ = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
+    np.testing.assert_allclose(np.sqrt(distances), expected, atol=2e-3)
+    found = np.linalg.norm(X[:, None] - X[indices], axis=2)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert (indices != np.arange(len(X))[:, None]).all()
+
+
+def test_equal_samples_come_in_order():
+    _, indices = graphs.nearest_neighbors(np.ones((6, 3), dtype=np.float32), 3)
+    assert indices[0].tolist() == [1, 2, 3]
+    assert indices[5].tolist() == [0, 1, 2]
+
+
+def test_nearest_anchors(X):
+    distances, indices = graphs.nearest_anchors(X, X[:70] + 0.1, 4)
+    expected = np.sort(cdist(X, X[:70] + 0.1, "sqeuclidean"), axis=1)[:, :4]
+    np.testing.assert_allclose(distances, expected, atol=1e-5)
+    assert indices.max() < 70
+
+
+def test_laplacian_links_either_direction(X):
+    L = graphs.neighbor_laplacian(X[:400], 5, 1.0).toarray()
+    np.testing.assert_allclose(L, plain_laplacian(X[:400], 5, 2.0), atol=1e-5)
+    np.testing.assert_allclose(L, L.T)
+    assert np.linalg.eigvalsh(L).min() > -1e-4
+
+
+def test_sigma_from_the_data_does_not_depend_on_the_scale(X):
+    L = graphs.neighbor_laplacian(X[:300], 5, "auto").toarray()
+    other = graphs.neighbor_laplacian(1000 * X[:300], 5, "auto").toarray()
+    np.testing.assert_allclose(L, other, atol=1e-3)
+    assert np.diag(L).mean() > 0.5
+
+
+def test_a_graph_without_weight_is_said(X):
+    with pytest.warns(UserWarning, match="the graph is empty: set normalize=True or sigma='auto'"):
+        graphs.neighbor_laplacian(1000 * X[:300], 5, 1.0)
+
+
+def test_more_neighbours_than_samples(X):
+    L = graphs.neighbor_laplacian(X[:3], 5, 1.0)
+    assert L.shape == (3, 3)
+    assert L.nnz == 9
+
+
+def test_gram_with_neighbour_graph(X):
+    features = KernelFeatures(X, AnchorKernel(X[:50], 2.0))
+    Phi = features[:].astype(float)
+    L = graphs.neighbor_laplacian(X, 5, 1.0)
+    expected = Phi.T @ Phi + 0.3 * Phi.T @ (L @ Phi)
+    np.testing.assert_allclose(graphs.neighbor_gram(features, L, 0.3), expected, rtol=1e-4)
+
+
+def test_anchor_weights_are_shares_of_the_nearest(X):
+    Z = graphs.anchor_weights(X, X[:60], 3)
+    assert (np.diff(Z.indptr) == 3).all()
+    np.testing.assert_allclose(Z.sum(axis=1), 1, rtol=1e-5)
+    assert Z[[0], [0]] == Z[[0]].max()  # sample 0 is anchor 0
+
+
+def test_gram_with_anchor_graph(X):
+    features = KernelFeatures(X, AnchorKernel(X[:50], 2.0))
+    Phi = features[:].astype(float)
+    Z = graphs.anchor_weights(X, X[:50], 3)
+    dense = Z.toarray().astype(float)
+    A = dense / dense.sum(axis=0) @ dense.T
+    np.testing.assert_allclose(A.sum(axis=1), 1, rtol=1e-5)
+    expected = Phi.T @ Phi + 0.3 * Phi.T @ (Phi - A @ Phi)
+    np.testing.assert_allclose(graphs.anchor_gram(features, Z, 0.3), expected, rtol=1e-4)
+
+
+def test_far_samples_still_get_weights(X):
+    far = np.vstack([X[:50], np.full((1, 6), 1e4, dtype=np.float32)])
+    Z = graphs.anchor_weights(far, X[:20], 3)
+    np.testing.assert_allclose(Z.sum(axis=1), 1, rtol=1e-5)
+    assert np.isfinite(Z.data).all()

@@ -1,0 +1,56 @@
+"""Rotations against random ones and against SciPy's Procrustes solver."""
+
+import numpy as np
+import pytest
+from scipy.linalg import orthogonal_procrustes
+
+from zshash.hashing.rotations import cayley, procrustes, random_orthogonal
+
+
+def random_problem(seed, p=8, n=40, rank=None):
+    rng = np.random.RandomState(seed)
+    Y = rng.standard_normal((n, rank or p)) @ rng.standard_normal((rank or p, p))
+    return rng, Y, rng.standard_normal((n, p))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_orthogonal_is_orthogonal(seed):
+    R = random_orthogonal(7, np.random.RandomState(seed))
+    np.testing.assert_allclose(R.T @ R, np.eye(7), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_procrustes_beats_every_other_rotation(seed):
+    rng, Y, T = random_problem(seed)
+    R = procrustes(Y.T @ T)
+    np.testing.assert_allclose(R, orthogonal_procrustes(Y, T)[0], atol=1e-10)
+    best = np.linalg.norm(Y @ R - T)
+    for _ in range(50):
+        assert best <= np.linalg.norm(Y @ random_orthogonal(8, rng) - T)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cayley_reaches_the_minimum_of_procrustes(seed):
+    # fewer categories than dimensions, as with word vectors: then the sign of det R is free
+    rng, Y, T = random_problem(seed, rank=5)
+    C = Y.T @ T
+    R = cayley(C, random_orthogonal(8, rng), max_iter=2000)
+    np.testing.assert_allclose(R.T @ R, np.eye(8), atol=1e-9)
+    assert np.vdot(C, R) == pytest.approx(np.vdot(C, procrustes(C)), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cayley_keeps_the_sign_of_the_determinant(seed):
+    rng, Y, T = random_problem(seed)
+    C = Y.T @ T
+    start = random_orthogonal(8, rng)
+    R = cayley(C, start, max_iter=2000)
+    U, s, Vt = np.linalg.svd(C)
+    s[-1] *= np.sign(np.linalg.det(U @ Vt) * np.linalg.det(start))
+    assert np.linalg.det(R) == pytest.approx(np.linalg.det(start), abs=1e-8)
+    assert np.vdot(C, R) == pytest.approx(s.sum(), rel=1e-6)
+
+
+def test_cayley_with_nothing_to_align_stays():
+    start = random_orthogonal(4, np.random.RandomState(0))
+    assert cayley(np.zeros((4, 4)), start) is start
