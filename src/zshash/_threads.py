@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -43,35 +43,31 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
                 future.cancel()
 
 
-class _Limit:
-    """How many calls hold BLAS at one thread now, and what to give back after the last."""
-
-    lock = threading.Lock()
-    holders = 0
-    n_threads = 1
-    limiter: Any = None
+_held = threading.local()
+_holder = threading.Lock()
 
 
 @contextmanager
 def serial_blas() -> Iterator[int]:
-    """Hold BLAS at one thread; gives the number of threads it had.
+    """Hold BLAS at one thread; gives the number of threads to work with instead.
 
-    The limit belongs to the process, so the first to come sets it and the last to go lifts it.
+    The limit belongs to the process, and only the thread that set it may lift it. While another
+    thread of the program holds it, this one works alone and leaves it as it is.
     """
-    with _Limit.lock:
-        if _Limit.holders == 0:
-            blas = _controller().select(user_api="blas")
-            _Limit.n_threads = max([1, *(library.num_threads for library in blas.lib_controllers)])
-            _Limit.limiter = blas.limit(limits=1)
-        _Limit.holders += 1
-        n_threads = _Limit.n_threads
-    try:
-        yield n_threads
-    finally:
-        with _Limit.lock:
-            _Limit.holders -= 1
-            if _Limit.holders == 0:
-                _Limit.limiter.restore_original_limits()
+    if hasattr(_held, "n_threads"):
+        yield _held.n_threads
+    elif not _holder.acquire(blocking=False):
+        yield 1
+    else:
+        blas = _controller().select(user_api="blas")
+        n_threads = max([1, *(library.num_threads for library in blas.lib_controllers)])
+        _held.n_threads = n_threads
+        try:
+            with blas.limit(limits=1):
+                yield n_threads
+        finally:
+            del _held.n_threads
+            _holder.release()
 
 
 @cache

@@ -17,8 +17,23 @@ from zshash._files import write_whole
 
 METHODS = ("ZSH", "LSH")
 
+
+class OutputFile(click.Path):
+    """A file to write; where that can not work, it is said before the work and not after."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        """The path, if its folder is there."""
+        path = Path(str(super().convert(value, param, ctx)))
+        if not path.parent.is_dir():
+            self.fail(f"there is no folder {str(path.parent)!r}", param, ctx)
+        return path
+
+
 existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
-output_file = click.Path(dir_okay=False, writable=True, path_type=Path)
+output_file = OutputFile()
 
 bits_option = click.option(
     "--bits", default=64, show_default=True, type=click.IntRange(8, 1024), help="Bits of a code."
@@ -78,8 +93,10 @@ def _message(error: Exception) -> str:
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="zshash")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Short binary codes that find pictures of categories nobody labelled."""
+    ctx.with_resource(warnings.catch_warnings())
     warnings.showwarning = _show_warning
 
 
@@ -164,7 +181,7 @@ def fit(
         f"{len(notes['seen'])} seen categories, {notes['fit_seconds']:.1f} s"
     )
     if unseen:
-        click.echo(f"never seen: {', '.join(notes['unseen'])}")
+        click.echo(f"never seen: {_plain(notes['unseen'])}")
 
 
 @main.command()
@@ -280,7 +297,7 @@ def info(
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={item}" for key, item in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
+from zshash._threads import serial_blas
 from zshash.datasets import DataError, load_features
 from zshash.experiments.protocol import versions
 from zshash.experiments.training import ONE_HOT, label_vectors
@@ -20,14 +20,15 @@ __all__ = ["describe", "similarity"]
 def describe(path: Path | None) -> dict[str, Any]:
     """What a file holds, or which versions are installed."""
     if path is None:
-        return versions() | {"cores": os.cpu_count(), "threads": numba.get_num_threads()}
+        with serial_blas() as n_threads:
+            return versions() | {"cores": os.cpu_count(), "threads": n_threads}
     if path.suffix in (".npy", ".npz"):
         return _describe_features(path)
     header = read_header(path)
     return {
         "method": header["method"],
         "bits": header["parameters"]["n_bits"],
-        "features": header["values"]["n_features_in_"],
+        "dimension": header["values"]["n_features_in_"],
         "parameters": header["parameters"],
         **header["notes"],
     }
@@ -35,7 +36,7 @@ def describe(path: Path | None) -> dict[str, Any]:
 
 def _describe_features(path: Path) -> dict[str, Any]:
     dataset = load_features(path)
-    facts: dict[str, Any] = {"samples": len(dataset), "features": dataset.X.shape[1]}
+    facts: dict[str, Any] = {"samples": len(dataset), "dimension": dataset.X.shape[1]}
     if dataset.labels is not None:
         counts = np.bincount(dataset.labels, minlength=len(dataset.names))
         facts["categories"] = len(dataset.names)

@@ -91,7 +91,7 @@ def run(
 def fit_setup(dataset: Dataset, setup: Setup, split: ZeroShotSplit, seed: int) -> tuple[Any, float]:
     """Fit a fresh copy of the setup's hasher with this seed; also the seconds it took."""
     hasher = clone(setup.hasher).set_params(random_state=seed)
-    targets = make_targets(dataset, split.train, split.seen, setup.labels)
+    targets = make_targets(hasher, dataset, split.train, split.seen, setup.labels)
     start = time.perf_counter()
     hasher.fit(dataset.X[split.train], targets)
     return hasher, time.perf_counter() - start

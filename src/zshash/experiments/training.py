@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 
 from zshash._files import write_whole
 from zshash.datasets import DataError, Dataset, load_features
@@ -43,8 +44,9 @@ def find_categories(dataset: Dataset, names: Sequence[str]) -> NDArray[np.int64]
 
 
 def _no_category(name: str, known: dict[str, int]) -> str:
-    near = near_misses(name, known) or sorted(known)[:10]
-    return f"the data has no category {name!r}, but for instance {', '.join(near)}"
+    near = near_misses(name, known)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "zshash info lists them"
+    return f"the data has no category {name!r} ({hint})"
 
 
 def label_vectors(
@@ -57,23 +59,26 @@ def label_vectors(
 
 
 def make_targets(
+    hasher: Any,
     dataset: Dataset,
     rows: NDArray[np.int64],
     seen: NDArray[np.int64],
     labels: Sequence[str],
-) -> NDArray[Any]:
-    """What a method learns from for the samples `rows`: class labels, or their names' vectors.
+) -> NDArray[Any] | None:
+    """What `hasher` learns from for the samples `rows`.
 
-    Parameters
-    ----------
-    labels : list of str
-        ``["onehot"]``, or label sources as in `open_source`.
+    Class labels where `labels` is ``["onehot"]``, the vectors of their names where it lists
+    sources as in `open_source`, and nothing for a method that does not look at labels.
     """
     if dataset.labels is None:
         raise DataError("the data has no labels to learn from")
-    own = dataset.labels[rows]
+    if not get_tags(hasher).target_tags.required:
+        return None
+    own: NDArray[Any] = dataset.labels[rows]
     if list(labels) == [ONE_HOT]:
         return own
+    if ONE_HOT in labels:
+        raise DataError("onehot can not be combined with other label sources")
     return label_vectors(dataset, seen, labels)[np.searchsorted(seen, own)]
 
 
@@ -91,7 +96,7 @@ def fit_model(
     dataset = load_features(features)
     hidden = find_categories(dataset, unseen)
     rows, seen = _training_rows(dataset, hidden, n_train, seed)
-    targets = make_targets(dataset, rows, seen, labels)
+    targets = make_targets(hasher, dataset, rows, seen, labels)
     start = time.perf_counter()
     hasher.fit(dataset.X[rows], targets)
     notes = {

@@ -1,6 +1,7 @@
 """Label sources by name, as they are written on a command line."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from zshash.semantics.combine import combine
 from zshash.semantics.names import Source
@@ -35,6 +36,12 @@ def open_source(
     specs = [specs] if isinstance(specs, str) else list(specs)
     if not specs:
         raise ValueError("no label source: say wordnet, or name a file of word vectors")
+    missing = [spec for spec in specs if spec != "wordnet" and not Path(spec).is_file()]
+    if missing:
+        raise FileNotFoundError(
+            f"no label source {', '.join(map(repr, missing))}: "
+            "say wordnet, or name a file of word vectors"
+        )
     sources = [
         WordNet(basis=seen) if spec == "wordnet" else WordVectors.load(spec, only=only)
         for spec in specs

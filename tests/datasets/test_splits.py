@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from zshash.datasets import zero_shot_split
+
+
+@pytest.fixture
+def labels():
+    return np.repeat(np.arange(10), 20)
+
+
+def test_roles_do_not_mix(labels):
+    split = zero_shot_split(labels, [3, 8], n_train=50, n_queries=15, random_state=0)
+    assert not np.isin(labels[split.train], [3, 8]).any()
+    assert np.isin(labels[split.queries], [3, 8]).all()
+    assert len(split.train) == 50
+    assert len(split.queries) == 15
+    assert np.isin(split.train, split.database).all()
+    assert not np.isin(split.queries, split.database).any()
+    assert sorted([*split.queries, *split.database]) == list(range(200))
+    assert split.unseen.tolist() == [3, 8]
+    assert split.seen.tolist() == [0, 1, 2, 4, 5, 6, 7, 9]
+
+
+def test_defaults_use_all_and_half(labels):
+    split = zero_shot_split(labels, [3], random_state=0)
+    assert len(split.train) == 180
+    assert len(split.queries) == 10
+
+
+def test_same_seed_same_split(labels):
+    first, again, other = (
+        zero_shot_split(labels, 2, n_train=50, n_queries=5, random_state=seed) for seed in (1, 1, 2)
+    )
+    for name in ("train", "queries", "database", "seen", "unseen"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+    assert not np.array_equal(first.train, other.train)
+
+
+def test_categories_by_name():
+    words = np.array(["cat", "dog", "eel", "cat", "dog", "eel"])
+    split = zero_shot_split(words, ["eel"], random_state=0)
+    assert split.seen.tolist() == ["cat", "dog"]
+    assert len(split.queries) == 1
+
+
+def test_a_random_number_of_categories_varies(labels):
+    drawn = {tuple(zero_shot_split(labels, 2, random_state=seed).unseen) for seed in range(20)}
+    assert len(drawn) > 10
+
+
+def test_fewer_seen_samples_than_asked_for_is_said(labels):
+    with pytest.warns(UserWarning, match="only 180 samples of seen categories"):
+        split = zero_shot_split(labels, [3], n_train=1000, random_state=0)
+    assert len(split.train) == 180
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"unseen": [3, 42]}, "no sample has the label 42"),
+        ({"unseen": []}, "some categories must be seen and some unseen"),
+        ({"unseen": range(10)}, "some categories must be seen"),
+        ({"unseen": 10}, "10 of 10 categories can not be unseen"),
+        ({"unseen": 0}, "0 of 10 categories"),
+        ({"unseen": [3], "n_queries": 20}, "20 queries of 20 unseen samples: at least one must"),
+        ({"unseen": [3], "n_queries": 0}, "0 queries of 20"),
+    ],
+)
+def test_bad_splits(labels, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        zero_shot_split(labels, **arguments)

@@ -1,0 +1,104 @@
+import json
+
+import numpy as np
+import pytest
+
+from zshash import LSH, ZSH
+from zshash.datasets import DataError, Dataset, digits
+from zshash.experiments import Protocol, Setup, run, summarize
+from zshash.experiments.training import find_categories, label_vectors, make_targets
+from zshash.semantics import UnknownNames
+
+
+@pytest.fixture(scope="module")
+def records():
+    setups = [
+        Setup("words", ZSH(16, n_anchors=100, normalize=True), ("wordnet",)),
+        Setup("random", LSH(16)),
+    ]
+    protocol = Protocol(unseen=2, n_train=600, n_queries=50, k=100, radius=1)
+    return list(run(digits(), setups, protocol, [3, 4]))
+
+
+def test_records_say_everything_and_fit_in_json(records):
+    assert [(r["name"], r["seed"]) for r in records] == [
+        ("words", 3),
+        ("random", 3),
+        ("words", 4),
+        ("random", 4),
+    ]
+    first = json.loads(json.dumps(records[0]))
+    assert first["method"] == "ZSH"
+    assert first["labels"] == ["wordnet"]
+    assert first["parameters"]["random_state"] == 3
+    assert first["protocol"]["n_train"] == 600
+    assert len(first["unseen"]) == 2
+    assert first["n_queries"] == 50
+    assert first["n_database"] == 1747
+    assert first["radius"] == 1
+    assert {"python", "numpy", "zshash"} <= first["versions"].keys()
+    assert records[0]["unseen"] == records[1]["unseen"] != records[2]["unseen"]
+
+
+def test_scores_beat_chance_and_repeat(records):
+    assert all(record["map"] > 0.15 for record in records)
+    setups = [Setup("random", LSH(16))]
+    protocol = Protocol(unseen=2, n_train=600, n_queries=50, k=100, radius=1)
+    (again,) = run(digits(), setups, protocol, [4])
+    assert again["map"] == records[3]["map"]
+    assert again["precision"] == records[3]["precision"]
+
+
+def test_summary(records):
+    words, random = summarize(records)
+    assert words["name"] == "words"
+    assert words["n_seeds"] == 2
+    assert words["map"] == pytest.approx((records[0]["map"] + records[2]["map"]) / 2)
+    difference = abs(records[1]["map"] - records[3]["map"])
+    assert random["map_deviation"] == pytest.approx(difference / np.sqrt(2))
+    assert summarize(records[:1])[0]["map_deviation"] == 0
+
+
+@pytest.fixture
+def animals():
+    return Dataset(
+        X=np.zeros((3, 2), np.float32),
+        labels=np.array([0, 1, 2]),
+        names=("goldfish, Carassius auratus", "bullfrog", "monarch"),
+        synsets=("n01443537", "n01641577", "n02279972"),
+    )
+
+
+def test_categories_by_name_synonym_or_id(animals):
+    names = ["Carassius_auratus", "n01641577", "MONARCH", "goldfish"]
+    assert find_categories(animals, names).tolist() == [0, 1, 2]
+    assert find_categories(animals, []).tolist() == []
+    with pytest.raises(DataError, match=r"'bullfrg' \(did you mean 'bullfrog'\?\); .*'segway'"):
+        find_categories(animals, ["bullfrg", "goldfish", "segway"])
+    with pytest.raises(DataError, match="has no labels"):
+        find_categories(Dataset(animals.X), ["cat"])
+
+
+def test_synsets_decide_what_a_name_means(animals):
+    vectors = label_vectors(animals, np.array([1, 2]), ["wordnet"])
+    unnamed = Dataset(animals.X, animals.labels, animals.names)
+    by_name = label_vectors(unnamed, np.array([1, 2]), ["wordnet"])
+    # both are animals; the monarch that the name alone means first is a ruler
+    assert vectors[0] @ vectors[1] > by_name[0] @ by_name[1]
+
+
+def test_targets(animals):
+    rows, seen = np.array([2, 0, 2]), np.array([0, 2])
+    zsh = ZSH()
+    assert make_targets(zsh, animals, rows, seen, ["onehot"]).tolist() == [2, 0, 2]
+    vectors = make_targets(zsh, animals, rows, seen, ["wordnet"])
+    np.testing.assert_array_equal(vectors[0], vectors[2])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
+    assert make_targets(LSH(), animals, rows, seen, ["wordnet"]) is None
+    with pytest.raises(DataError, match="can not be combined"):
+        make_targets(zsh, animals, rows, seen, ["wordnet", "onehot"])
+    with pytest.raises(DataError, match="no labels to learn from"):
+        make_targets(zsh, Dataset(animals.X), rows, seen, ["onehot"])
+    unknown = Dataset(animals.X, animals.labels, ("cat", "qwrtz", "xyzzyx"))
+    with pytest.raises(UnknownNames, match=r"does not know 2 names: 'qwrtz'.*, 'xyzzyx'"):
+        make_targets(zsh, unknown, np.arange(3), np.arange(3), ["wordnet"])

@@ -1,0 +1,208 @@
+"""The command line as a user types it, wrong words included."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import zshash
+from zshash.cli import main
+from zshash.datasets import digits
+
+ROOT = Path(__file__).parents[1]
+SMALL = ["--set", "n_anchors=50", "--bits", "16"]
+
+
+@pytest.fixture(scope="module")
+def features(tmp_path_factory):
+    data = digits()
+    path = tmp_path_factory.mktemp("data") / "digits.npz"
+    np.savez(path, X=data.X, y=data.labels, names=list(data.names))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def model(features, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("models") / "digits.zshash")
+    done = call("fit", features, "-o", path, "--unseen", "four", "--unseen", "seven", *SMALL)
+    assert done.exit_code == 0
+    assert "16 bits, 1437 samples of 8 seen categories" in done.output
+    assert "never seen: four; seven" in done.output
+    return path
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def fails(*arguments):
+    """One line on the standard error, exit status 2, no traceback."""
+    done = call(*arguments)
+    assert done.exit_code == 2, done.output
+    line = done.stderr.strip().splitlines()[-1]
+    assert line.startswith("Error: ")
+    assert "Traceback" not in done.output
+    return line
+
+
+def test_demo(tmp_path):
+    page = tmp_path / "demo.html"
+    done = call("demo", "--bits", 16, "--seeds", 1, "-o", page)
+    assert done.exit_code == 0
+    assert "ZSH, WordNet labels" in done.output
+    assert "searching by name needs richer categories" in done.output
+    assert page.read_text().startswith("<!doctype html>")
+    found = json.loads(call("demo", "--bits", 16, "--seeds", 1, "-o", page, "--json").stdout)
+    assert len(found["runs"]) == 3
+
+
+def test_encode(features, model, tmp_path):
+    done = call("encode", features, "-m", model, "-o", tmp_path / "codes.npy")
+    assert done.exit_code == 0
+    assert "1797 codes of 16 bits, 3594 bytes" in done.output
+    codes = np.load(tmp_path / "codes.npy")
+    np.testing.assert_array_equal(codes, zshash.load(model).encode(digits().X))
+
+
+def test_eval_of_a_method(features):
+    done = call(
+        *("eval", features, "--unseen", "four", "--labels", "onehot", "--train", 500),
+        *("--queries", 50, "--k", 100, "--seeds", 2, "--json", *SMALL),
+    )
+    found = json.loads(done.stdout)
+    assert found["summary"][0]["n_seeds"] == 2
+    assert 0.1 < found["summary"][0]["map"] <= 1
+    assert found["runs"][0]["unseen"] == ["four"]
+    assert found["runs"][0]["features"] == "digits.npz"
+    done = call("eval", features, "--unseen", 3, "--seeds", 1, "--method", "lsh", "--bits", 16)
+    assert "LSH, 16 bits" in done.output
+    assert "MAP@5000" in done.output
+
+
+def test_eval_of_a_model(features, model):
+    found = json.loads(call("eval", features, "-m", model, "--k", 100, "--json").stdout)
+    assert found["runs"][0]["unseen"] == ["four", "seven"]
+    assert len(found["runs"]) == 5
+    assert found["summary"][0]["map"] > 0.15
+
+
+def test_info(features, model):
+    assert f"zshash:            {zshash.__version__}" in call("info").output
+    facts = json.loads(call("info", model, "--json").stdout)
+    assert (facts["method"], facts["bits"], facts["dimension"]) == ("ZSH", 16, 64)
+    assert facts["unseen"] == ["four", "seven"]
+    facts = json.loads(call("info", features, "--json").stdout)
+    assert facts["samples"] == 1797
+    assert facts["samples each"]["zero"] == 178
+
+
+def test_similarity(features):
+    values = json.loads(call("info", features, "--similarity", "--json").stdout)
+    assert set(values) == set(digits().names)
+    words = ("--name", "cat", "--name", "dog", "--name", "truck")
+    lines = call("info", "--similarity", *words).output.split()
+    assert lines[::2] == ["cat", "dog", "truck"]
+    assert float(lines[1]) > float(lines[5])
+
+
+def test_similarities_of_the_paper(data_folder):
+    words = data_folder / "words" / "huang2012_50d.txt"
+    table = data_folder / "features" / "cifar10_lite0_pca256.npz"
+    done = call("info", table, "--similarity", "--labels", words)
+    assert dict(line.split() for line in done.output.splitlines()) == {
+        "airplane": "0.2191",
+        "automobile": "0.1567",
+        "bird": "0.3565",
+        "cat": "0.3661",
+        "deer": "0.2981",
+        "dog": "0.3826",
+        "frog": "0.3485",
+        "horse": "0.3015",
+        "ship": "0.1663",
+        "truck": "0.3358",
+    }
+
+
+def test_parameters_by_name(features, tmp_path):
+    path = tmp_path / "m.zshash"
+    settings = ["graph=none", "anchors=kmeans", "alpha=1e-4", "n_anchors=20", "rotation=cayley"]
+    flags = [part for setting in settings for part in ("--set", setting)]
+    done = call("fit", features, "-o", path, "--train", 300, "--no-normalize", *flags)
+    assert done.exit_code == 0
+    hasher = zshash.load(path)
+    assert (hasher.graph, hasher.anchors, hasher.alpha) == (None, "kmeans", 1e-4)
+    assert hasher.normalize is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "nothing.npz", "-o", "m"], "'nothing.npz' does not exist"),
+        (["fit", "{features}", "-o", "no/such/folder/m"], "there is no folder 'no/such/folder'"),
+        (["fit", "{features}", "-o", "{tmp}/m", "--bits", "7"], "7 is not in the range 8<=x<=1024"),
+        (["fit", "{features}", "-o", "{tmp}/m", "--unseen", "sevne"], "(did you mean 'seven'?)"),
+        (
+            ["fit", "{features}", "-o", "{tmp}/m", "--labels", "wrodnet"],
+            "no label source 'wrodnet'",
+        ),
+        (["fit", "{features}", "-o", "{tmp}/m", "--set", "anchor=1"], "NAME=VALUE with one of"),
+        (
+            ["fit", "{features}", "-o", "{tmp}/m", "--set", "alpha=-1"],
+            "alpha must be a number above",
+        ),
+        (["fit", "{features}", "-o", "{tmp}/m", "--method", "DPSH"], "'DPSH' is not one of"),
+        (["fit", "{model}", "-o", "{tmp}/m"], "features are read from .npy and .npz"),
+        (["encode", "{features}", "-m", "{features}", "-o", "{tmp}/c"], "not a zshash model"),
+        (["encode", "{narrow}", "-m", "{model}", "-o", "{tmp}/c"], "X has 3 features, but ZSH is"),
+        (["eval", "{features}"], "say which category to hide"),
+        (["eval", "{features}", "--unseen", "10"], "10 of 10 categories can not be unseen"),
+        (["eval", "{narrow}", "--unseen", "cat"], "the data has no labels"),
+        (["eval", "{features}", "--unseen", "four", "--queries", "9999"], "9999 queries of 181"),
+        (["info", "{broken}"], "not a zshash model, or damaged"),
+        (["info", "--similarity"], "similarity needs two categories"),
+        (["info", "--similarity", "--labels", "onehot"], "all equally far apart"),
+        (["info", "--similarity", "--name", "cat", "--name", "dgo"], "does not know 'dgo'"),
+        (["find"], "No such command 'find'"),
+    ],
+)
+def test_mistakes(arguments, message, features, model, tmp_path):
+    np.save(tmp_path / "narrow.npy", np.ones((4, 3)))
+    (tmp_path / "broken.zshash").write_bytes(Path(model).read_bytes()[:500])
+    names = {"features": features, "model": model, "tmp": tmp_path}
+    names |= {"narrow": tmp_path / "narrow.npy", "broken": tmp_path / "broken.zshash"}
+    before = sorted(tmp_path.iterdir())
+    assert message in fails(*(argument.format(**names) for argument in arguments))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_every_category_unseen(features, tmp_path):
+    hide_all = [part for name in digits().names for part in ("--unseen", name)]
+    assert "nothing is left to train on" in fails("fit", features, "-o", tmp_path / "m", *hide_all)
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_one_line(features, tmp_path):
+    done = call("fit", features, "-o", tmp_path / "m", "--train", 100, "--bits", 16)
+    assert done.exit_code == 0
+    assert (
+        done.stderr
+        == "Warning: n_anchors=1000 is larger than the number of samples: using 100 anchors\n"
+    )
+
+
+def test_full_disk(features, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "m.zshash")
+
+    monkeypatch.setattr("os.fsync", full)
+    line = fails("fit", features, "-o", tmp_path / "m.zshash", "--train", 200, *SMALL)
+    assert line == "Error: m.zshash: No space left on device"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_of_every_command_is_in_the_docs():
+    from tools.write_cli_docs import render
+
+    assert (ROOT / "docs" / "cli.md").read_text() == render(), "run: python tools/write_cli_docs.py"

@@ -1,0 +1,32 @@
+"""What `import *` gives is what is documented, and nothing heavy comes with it."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import zshash
+
+ROOMS = ["codes", "datasets", "experiments", "hashing", "index", "metrics", "semantics"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_listed_name_exists_and_is_documented(room):
+    module = importlib.import_module(f"zshash.{room}")
+    assert module.__doc__
+    for name in module.__all__:
+        assert getattr(module, name).__doc__, name
+
+
+def test_top_level_names():
+    assert set(zshash.__all__) == {"LSH", "ZSH", "ModelError", "load", "save"}
+    assert all(getattr(zshash, name).__doc__ for name in zshash.__all__)
+
+
+def test_the_core_imports_no_extra():
+    code = "import sys, zshash, zshash.cli, zshash.experiments.page, zshash.index\n"
+    code += "heavy = {'torch', 'dask', 'fastapi', 'matplotlib', 'PIL', 'onnxruntime', 'pymilvus'}\n"
+    code += "print(sorted(heavy & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,58 @@
+"""Build the wheel, install it in an empty environment outside the checkout, and use it there.
+
+python tools/check_wheel.py
+"""
+
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MUST_HOLD = (
+    "zshash/py.typed",
+    "zshash/semantics/data/nouns.npz",
+    "zshash/semantics/data/LICENSE.wordnet",
+)
+USE = """
+import sys, zshash
+from zshash.semantics import WordNet
+assert WordNet().hops("cat", "dog") == 4
+assert "site-packages" in zshash.__file__, zshash.__file__
+heavy = {"torch", "dask", "fastapi", "matplotlib", "PIL", "onnxruntime"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def run(*command: str | Path, folder: Path) -> str:
+    """Output of a command; its whole output and an error where it fails."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def main() -> None:
+    """Build, install, use."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT, folder=folder)
+        (wheel,) = folder.glob("*.whl")
+        missing = set(MUST_HOLD) - set(zipfile.ZipFile(wheel).namelist())
+        if missing:
+            sys.exit(f"{wheel.name} lacks {', '.join(sorted(missing))}")
+        venv.create(folder / "env", with_pip=True)
+        binaries = folder / "env" / "bin"
+        constraints = ROOT / "constraints.txt"
+        run(binaries / "pip", "install", "--quiet", "-c", constraints, wheel, folder=folder)
+        run(binaries / "python", "-c", USE, folder=folder)
+        output = run(binaries / "zshash", "demo", "--bits", "16", "--seeds", "1", folder=folder)
+        if not (folder / "zshash-demo.html").is_file():
+            sys.exit(f"the installed demo wrote no page:\n{output}")
+        print(f"{wheel.name}: {wheel.stat().st_size / 2**20:.1f} MiB, installs and runs by itself")
+
+
+if __name__ == "__main__":
+    main()
