@@ -47,8 +47,6 @@ from zshash.hashing.dcc import descend, sum_by_class
 from zshash.hashing.rotations import cayley, procrustes, random_orthogonal
 from zshash.hashing.targets import as_targets
 
-START = 35.0  # chosen on seen categories of CIFAR-10 held out as pseudo-unseen, 32 to 128 bits
-
 
 class ZSH(Hasher):
     """Zero-shot hashing: codes for pictures of categories that nobody labelled.
@@ -82,6 +80,10 @@ class ZSH(Hasher):
         Sweeps over the bits in each update of the codes.
     max_iter : int, default 10
         Iterations at most; the fit stops before that when the codes no longer change.
+    init_scale : float, default 35
+        Width of the Gaussian start of W, which the paper leaves open: the length that a random
+        code's label vector has at the start, where a true one has 1. A small value makes the
+        first codes functions of the label alone, a large one lets them ignore it.
     random_state : int, RandomState or None
         Same seed, same codes.
 
@@ -132,6 +134,7 @@ class ZSH(Hasher):
         rotation="procrustes",
         n_sweeps=1,
         max_iter=10,
+        init_scale=35.0,
         random_state=None,
     ):
         self.n_bits = n_bits
@@ -149,6 +152,7 @@ class ZSH(Hasher):
         self.rotation = rotation
         self.n_sweeps = n_sweeps
         self.max_iter = max_iter
+        self.init_scale = init_scale
         self.random_state = random_state
 
     def fit(self, X, y):
@@ -195,8 +199,9 @@ class ZSH(Hasher):
     def _alternate(self, features, targets, M, rng):
         """Update P, B, R and W in turn until the codes stay as they are."""
         factor = factorize(M)
-        B, A = initialize(len(features), self.n_bits, targets.vectors.shape[1], rng)
-        R = np.eye(A.shape[1]) if self.rotation is None else random_orthogonal(A.shape[1], rng)
+        p = targets.vectors.shape[1]
+        B, A = initialize(len(features), self.n_bits, p, self.init_scale, rng)
+        R = np.eye(p) if self.rotation is None else random_orthogonal(p, rng)
         W = A @ R
         sums = measure(B, features, targets)
         values = []
@@ -226,7 +231,7 @@ class ZSH(Hasher):
         self._check_n_bits()
         for name in ("n_anchors", "n_neighbors", "n_sweeps", "max_iter"):
             check_number(self, name, Integral, minimum=1)
-        for name in ("alpha", "lam"):
+        for name in ("alpha", "lam", "init_scale"):
             check_number(self, name, Real, above=0)
         for name in ("beta", "gamma"):
             check_number(self, name, Real, minimum=0)
@@ -260,15 +265,13 @@ class Sums:
         )
 
 
-def initialize(n, n_bits, p, rng):
+def initialize(n, n_bits, p, init_scale, rng):
     """Random signs B, and a Gaussian A = WRᵀ: for any rotation R, W = AR is Gaussian too.
 
-    The paper leaves its deviation open, and it matters: with a small one the first codes are
-    functions of the label alone, with a large one they ignore it. It is such that a random
-    code's bA has the expected length START, whatever n_bits and p are; label vectors have 1.
+    A random code's bA has the length `init_scale`, as a root mean square.
     """
     B = 2 * rng.randint(0, 2, size=(n, n_bits), dtype=np.int8) - 1
-    return B, rng.standard_normal((n_bits, p)) * (START / np.sqrt(n_bits * p))
+    return B, rng.standard_normal((n_bits, p)) * (init_scale / np.sqrt(n_bits * p))
 
 
 def factorize(M):

@@ -1,0 +1,39 @@
+"""The code in the documents runs, and what they link to is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+PAGES += [f"docs/methods/{path.name}" for path in (ROOT / "docs" / "methods").glob("*.md")]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_python_code_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    assert blocks
+    exec(compile("\n".join(blocks), page, "exec"), {"__name__": "page"})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    text = (ROOT / page).read_text()
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_every_method_has_a_page():
+    methods = {path.stem for path in (ROOT / "docs" / "methods").glob("*.md")}
+    assert methods == {"zsh", "lsh"}
+
+
+def test_the_makefile_has_the_commands_of_the_readme():
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    for page in ("README.md", "CONTRIBUTING.md"):
+        named = re.findall(r"^make ([a-z]+)", (ROOT / page).read_text(), re.MULTILINE)
+        assert named
+        assert set(named) <= targets
