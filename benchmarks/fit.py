@@ -9,11 +9,12 @@ mean anything: the machine's own speed cancels.
 """
 
 import argparse
-import resource
 import statistics
 import time
 from collections.abc import Callable
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -45,17 +46,28 @@ def seconds(function: Callable[[], Any]) -> float:
 
 
 def floor(X: Matrix, hasher: ZSH) -> float:
-    """Seconds of the products alone."""
-    anchors, n, iterations = hasher.anchors_, len(X), hasher.n_iter_
+    """Seconds of the products alone, into memory that is already there."""
+    anchors, n = hasher.anchors_, len(X)
     Phi = np.ones((n, len(anchors) + 1), dtype=np.float32)
     P = np.ones((Phi.shape[1], N_BITS), dtype=np.float32)
     B = np.ones((n, N_BITS), dtype=np.float32)
-    total = seconds(lambda: X @ anchors.T) + seconds(lambda: Phi.T @ Phi)
-    for _ in range(iterations):
-        total += seconds(lambda: Phi @ P) + seconds(lambda: Phi.T @ B)
-    if hasher.graph == "knn":
-        total += seconds(lambda: [X[start : start + 2000] @ X.T for start in range(0, n, 2000)])
-    return total
+    gram, PhitB = Phi.T @ Phi, Phi.T @ B
+    total = seconds(lambda: np.matmul(X, anchors.T, out=Phi[:, :-1]))
+    total += seconds(lambda: np.matmul(Phi.T, Phi, out=gram))
+    for _ in range(hasher.n_iter_):
+        total += seconds(lambda: np.matmul(Phi, P, out=B))
+        total += seconds(lambda: np.matmul(Phi.T, B, out=PhitB))
+    return total + (distances_floor(X) if hasher.graph == "knn" else 0)
+
+
+def distances_floor(X: Matrix) -> float:
+    """Seconds of X Xᵀ, in blocks of rows."""
+    blocks = [X[start : start + 2000] for start in range(0, len(X), 2000)]
+    out = np.ones((len(blocks[0]), len(X)), dtype=np.float32)
+    return sum(
+        seconds(lambda rows=rows: np.matmul(rows, X.T, out=out[: len(rows)]))  # type: ignore[misc]
+        for rows in blocks
+    )
 
 
 def compare(d: int, graph: str | None, n: int, n_anchors: int, repeats: int) -> None:
@@ -92,23 +104,35 @@ def time_a_sample(graph: str | None, n: int, n_anchors: int, repeats: int) -> fl
     return statistics.median(times) / (n * int(hasher.n_iter_))
 
 
-def peak_memory(n: int, d: int, graph: str | None, n_anchors: int) -> float:
-    """MiB that a fit holds at its peak beyond the process, the data and the compiled code."""
-    X, Y = clustered(n, d)
-    ZSH(N_BITS, n_anchors=50, graph=graph).fit(X[:100], Y[:100])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak_memory(folder: str, graph: str | None, n_anchors: int) -> float:
+    """MiB that a fit holds at its peak beyond what the process held before it."""
+    X, Y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/Y.npy")
+    ZSH(N_BITS, n_anchors=50, graph=graph).fit(X[:100], Y[:100])  # compiles what is not cached
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    before = memory("VmRSS")
     ZSH(N_BITS, n_anchors=n_anchors, graph=graph, random_state=0).fit(X, Y)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return memory("VmHWM") - before
 
 
-def print_memory(n: int, d: int, graph: str | None, n_anchors: int) -> None:
-    """Measure the peak in a process of its own."""
-    with get_context("spawn").Pool(1) as pool:
-        peak = pool.apply(peak_memory, (n, d, graph, n_anchors))
-    print(
-        f"n={n:<6} d={d:<5} graph={graph!s:<7} peak {peak:.0f} MiB beyond "
-        f"{n * d * 4 / 2**20:.0f} MiB of features"
-    )
+def memory(kind: str) -> float:
+    """MiB of this process: VmRSS now, VmHWM at the peak."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split(f"{kind}:")[1].split()[0]) / 1024
+
+
+def print_memory(n: int, d: int, n_anchors: int) -> None:
+    """Measure the peaks, each in a process of its own that only loads the data."""
+    X, Y = clustered(n, d)
+    with TemporaryDirectory() as folder:
+        np.save(f"{folder}/X.npy", X)
+        np.save(f"{folder}/Y.npy", Y)
+        for graph in ("knn", "anchor", None):
+            with get_context("spawn").Pool(1) as pool:
+                peak = pool.apply(peak_memory, (folder, graph, n_anchors))
+            print(
+                f"n={n:<6} d={d:<5} graph={graph!s:<7} peak {peak:.0f} MiB beyond the features' "
+                f"{X.nbytes / 2**20:.0f} MiB; Φ takes {n * (n_anchors + 1) * 4 / 2**20:.0f} MiB"
+            )
 
 
 def main() -> None:
@@ -126,9 +150,9 @@ def main() -> None:
     print("\nGrowth with the number of samples")
     for graph in ("anchor", None):
         grow(graph, (n, 5 * n), n_anchors, repeats)
-    print("\nMemory")
-    for graph in ("knn", "anchor", None):
-        print_memory(5 * n, dimensions[0], graph, n_anchors)
+    if Path("/proc/self/clear_refs").exists():
+        print("\nMemory")
+        print_memory(5 * n, dimensions[0], n_anchors)
 
 
 if __name__ == "__main__":

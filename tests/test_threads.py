@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from zshash._threads import map_blocks, serial_blas
+from zshash._threads import all_cores, map_blocks
 
 
 def blas_threads():
@@ -54,9 +54,9 @@ def test_blas_has_one_thread_inside():
 
 def test_the_outermost_holder_lifts_the_limit():
     before = blas_threads()
-    with serial_blas() as n_threads:
-        with serial_blas() as inner:
-            assert inner == n_threads == max(before)
+    with all_cores() as (pool, n_threads):
+        with all_cores() as inner:
+            assert inner == (pool, n_threads) == (pool, max(before))
         assert set(blas_threads()) == {1}
         assert list(map_blocks(lambda n: n, range(3))) == [0, 1, 2]
         assert set(blas_threads()) == {1}

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["map_blocks", "serial_blas"]
+__all__ = ["all_cores", "map_blocks"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -29,7 +29,7 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
     >>> list(map_blocks(lambda n: n * n, range(4)))
     [0, 1, 4, 9]
     """
-    with serial_blas() as n_threads, ThreadPoolExecutor(n_threads) as pool:
+    with all_cores() as (pool, n_threads):
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:
@@ -43,30 +43,34 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
                 future.cancel()
 
 
-_held = threading.local()
+_own = threading.local()
 _holder = threading.Lock()
 
 
 @contextmanager
-def serial_blas() -> Iterator[int]:
-    """Hold BLAS at one thread; gives the number of threads to work with instead.
+def all_cores() -> Iterator[tuple[ThreadPoolExecutor, int]]:
+    """Hold BLAS at one thread and give a pool of as many threads as it had, and their number.
 
-    The limit belongs to the process, and only the thread that set it may lift it. While another
-    thread of the program holds it, this one works alone and leaves it as it is.
+    Inside, every `map_blocks` of the same thread uses this pool. The limit on BLAS belongs to
+    the process, and only the thread that set it may lift it: while another thread of the
+    program holds it, this one gets a pool of one and leaves the limit as it is.
     """
-    if hasattr(_held, "n_threads"):
-        yield _held.n_threads
+    if hasattr(_own, "cores"):
+        yield _own.cores
     elif not _holder.acquire(blocking=False):
-        yield 1
+        with ThreadPoolExecutor(1) as pool:
+            yield pool, 1
     else:
-        blas = _controller().select(user_api="blas")
-        n_threads = max([1, *(library.num_threads for library in blas.lib_controllers)])
-        _held.n_threads = n_threads
         try:
-            with blas.limit(limits=1):
-                yield n_threads
+            blas = _controller().select(user_api="blas")
+            n_threads = max([1, *(library.num_threads for library in blas.lib_controllers)])
+            with blas.limit(limits=1), ThreadPoolExecutor(n_threads) as pool:
+                _own.cores = pool, n_threads
+                try:
+                    yield _own.cores
+                finally:
+                    del _own.cores
         finally:
-            del _held.n_threads
             _holder.release()
 
 

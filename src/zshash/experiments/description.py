@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zshash._threads import serial_blas
+from zshash._threads import all_cores
 from zshash.datasets import DataError, load_features
 from zshash.experiments.protocol import versions
 from zshash.experiments.training import ONE_HOT, label_vectors
@@ -20,7 +20,7 @@ __all__ = ["describe", "similarity"]
 def describe(path: Path | None) -> dict[str, Any]:
     """What a file holds, or which versions are installed."""
     if path is None:
-        with serial_blas() as n_threads:
+        with all_cores() as (_, n_threads):
             return versions() | {"cores": os.cpu_count(), "threads": n_threads}
     if path.suffix in (".npy", ".npz"):
         return _describe_features(path)

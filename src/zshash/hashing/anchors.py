@@ -102,7 +102,8 @@ class KernelFeatures:
         budget = get_config()["working_memory"] * 2**20
         if 4 * len(X) * kernel.dimension <= budget:
             whole = np.empty((len(X), kernel.dimension), dtype=np.float32)
-            deque(map_blocks(lambda part: kernel(X[part], whole[part]), self.parts()), maxlen=0)
+            small = gen_batches(len(X), BLOCK_ROWS // 4)  # a block stays in the cache for exp
+            deque(map_blocks(lambda part: kernel(X[part], whole[part]), small), maxlen=0)
             self._whole = whole
 
     def __len__(self):

@@ -34,7 +34,7 @@ from scipy import linalg
 from sklearn.utils import check_random_state
 
 from zshash import codes
-from zshash._threads import map_blocks, serial_blas
+from zshash._threads import all_cores, map_blocks
 from zshash.hashing import graphs
 from zshash.hashing.anchors import (
     AnchorKernel,
@@ -170,7 +170,7 @@ class ZSH(Hasher):
         if classes is not None:
             self.classes_ = classes
         rng = check_random_state(self.random_state)
-        with serial_blas():  # blocks of rows share the cores, and small matrices need just one
+        with all_cores():  # blocks of rows share them, and small matrices need just one
             features = self._fit_kernel(X, rng)
             self._alternate(features, targets, self._system_matrix(X, features), rng)
         return self
