@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .PHONY: demo test check bench wheel format clean
 
@@ -32,5 +33,5 @@ clean:
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/pip install --quiet --editable ".[dev]"
 	touch $@

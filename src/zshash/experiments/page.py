@@ -30,7 +30,7 @@ figure { margin: 0 0 1.4rem; } figcaption { font-weight: 600; margin-bottom: .4r
 .row { display: flex; flex-wrap: wrap; gap: .3rem; align-items: flex-end; margin: .3rem 0; }
 .row img { width: 2.6rem; height: 2.6rem; display: block; image-rendering: pixelated;
   border: 3px solid var(--line); border-radius: 4px; }
-.row .query { margin-right: .8rem; } .row .right { border-color: var(--good); }
+.row div:first-child { margin-right: .8rem; } .row .right { border-color: var(--good); }
 .row .wrong { border-color: var(--bad); border-style: dashed; }
 .row small { display: block; text-align: center; color: var(--soft); font-size: .7rem; }
 svg { max-width: 100%; height: auto; } svg text { fill: var(--soft); font-size: 12px; }
@@ -59,7 +59,8 @@ training pictures included. No hidden digit was ever seen in training.</p>
 {_table(demo)}
 <p class="soft">MAP@{demo.protocol.k}: are pictures of the same digit ranked first? Precision: what
 share of all pictures within Hamming distance {demo.protocol.radius} of the query is right? A query
-with nothing that near scores 0. Ties count at their expected value. Raw pixels of digits already
+with nothing that near scores 0. Ties count at their expected value; chance is about 0.1. Raw
+pixels of digits already
 rank well, so LSH is a strong rival in MAP; learned codes gather a category in a small ball, which
 is what look-up needs. The names of digits are near siblings in WordNet (all are <em>digit</em>),
 so here they say little more than one-hot labels, and searching by name needs richer
