@@ -144,6 +144,7 @@ def test_three_ways_to_give_the_same_labels(small):
         np.testing.assert_array_equal(found[0].projection_, other.projection_)
     assert found[1].classes_.tolist() == ["ant", "bee", "cat"]
     assert not hasattr(found[3], "classes_")
+    assert not hasattr(found[1].fit(X, one_hot), "classes_")
 
 
 def test_targets_of_their_own_for_every_sample(small):

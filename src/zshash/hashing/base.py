@@ -18,7 +18,7 @@ BLOCK_ROWS = 1024  # rows handled at a time: 4 MB of φ at 1,000 anchors, enough
 class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all methods: real-valued projections, their signs, and packed codes.
 
-    A method implements ``fit`` and ``_project``; its parameters include ``n_bits`` and
+    A method implements ``fit`` and ``_projector``; its parameters include ``n_bits`` and
     ``normalize``.
     """
 
@@ -27,9 +27,10 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._features(X, reset=False)
         projections = np.empty((len(X), self._n_features_out), dtype=np.float32)
+        project_block = self._projector()
 
         def fill(part):
-            projections[part] = self._project(self._prepare(X[part]))
+            projections[part] = project_block(self._prepare(X[part]))
 
         deque(map_blocks(fill, gen_batches(len(X), BLOCK_ROWS)), maxlen=0)
         return projections
@@ -42,8 +43,8 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Packed codes (n, ceil(n_bits / 8)) uint8 in the order of ``numpy.packbits``."""
         return codes.pack(self.project(X) >= 0)
 
-    def _project(self, X):
-        """Projections of one block of prepared features."""
+    def _projector(self):
+        """The function from a block of prepared features to its projections."""
         raise NotImplementedError("abstract: a method says how it projects")
 
     def _features(self, X, *, reset):

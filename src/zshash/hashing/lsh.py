@@ -57,5 +57,5 @@ class LSH(Hasher):
         self.projection_ = rng.standard_normal((X.shape[1], self.n_bits)).astype(np.float32)
         return self
 
-    def _project(self, X):
-        return (X - self.mean_) @ self.projection_
+    def _projector(self):
+        return lambda X: (X - self.mean_) @ self.projection_

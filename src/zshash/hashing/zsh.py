@@ -167,20 +167,25 @@ class ZSH(Hasher):
         self._check_parameters()
         X = self._prepare(self._features(X, reset=True))
         targets, classes = as_targets(y, len(X), method="ZSH")
-        if classes is not None:
-            self.classes_ = classes
+        self._remember_classes(classes)
         rng = check_random_state(self.random_state)
         with all_cores():  # blocks of rows share them, and small matrices need just one
             features = self._fit_kernel(X, rng)
             self._alternate(features, targets, self._system_matrix(X, features), rng)
         return self
 
+    def _remember_classes(self, classes):
+        if classes is not None:
+            self.classes_ = classes
+        elif hasattr(self, "classes_"):
+            del self.classes_  # of an earlier fit
+
     def _fit_kernel(self, X, rng):
         self.anchors_ = choose_anchors(X, self.n_anchors, method=self.anchors, rng=rng)
         self.bandwidth_ = float(self.bandwidth or mean_squared_distance(X, self.anchors_))
         if self.bandwidth_ == 0:
             raise ValueError("all rows of X are equal: there is nothing to learn from them")
-        return KernelFeatures(X, self._kernel())
+        return KernelFeatures(X, AnchorKernel(self.anchors_, self.bandwidth_))
 
     def _system_matrix(self, X, features):
         """M = ΦᵀΦ + β/α I + γ/α ΦᵀLΦ, the same in every iteration."""
@@ -208,24 +213,22 @@ class ZSH(Hasher):
         for _ in range(self.max_iter):
             P = update_projection(factor, sums)
             before = sums
-            flips, sums = update_codes(
+            sums = update_codes(
                 B, features, targets, P, W @ R.T, alpha=self.alpha, n_sweeps=self.n_sweeps
             )
             R = update_rotation(sums, W, R, self.rotation)
             W = update_mapping(sums, R, self.lam)
             values.append(objective(targets, before, sums, P, R, W, self.alpha, self.lam))
-            if flips == 0:
+            if sums.flips == 0:
                 break
         self.projection_ = update_projection(factor, sums).astype(np.float32, order="C")
         self.codes_ = codes.pack(B > 0)
         self.mapping_, self.rotation_ = np.ascontiguousarray(W), np.ascontiguousarray(R)
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
-    def _kernel(self):
-        return AnchorKernel(self.anchors_, self.bandwidth_)
-
-    def _project(self, X):
-        return self._kernel()(X) @ self.projection_
+    def _projector(self):
+        kernel = AnchorKernel(self.anchors_, self.bandwidth_)
+        return lambda X: kernel(X) @ self.projection_
 
     def _check_parameters(self):
         self._check_n_bits()
@@ -258,11 +261,11 @@ class Sums:
     YtB: np.ndarray  # (p, l)
     PhitB: np.ndarray  # (m + 1, l)
     n: int
+    flips: int = 0  # bits that the last B-step changed
 
     def __add__(self, other):
-        return Sums(
-            self.BtB + other.BtB, self.YtB + other.YtB, self.PhitB + other.PhitB, self.n + other.n
-        )
+        own, others = vars(self).values(), vars(other).values()
+        return Sums(*map(add, own, others))
 
 
 def initialize(n, n_bits, p, init_scale, rng):
@@ -292,20 +295,18 @@ def update_projection(factor, sums):
 def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):
     """Eq. (15) on every block of rows, in place: discrete cyclic coordinate descent.
 
-    Returns the number of bits that flipped, and the sums over the new codes: one pass over Φ
-    serves this step and the next iteration's P-step.
+    Returns the sums over the new codes: one pass over Φ serves this step and the next P-step.
     """
     P, G = P.astype(np.float32), (A @ A.T).astype(np.float32)
 
     def update(part):
-        Phi, own, codes_ = features[part], targets[part], B[part]
-        fixed = codes_.astype(np.float32) @ G
+        Phi, own, block = features[part], targets[part], B[part]
+        fixed = block.astype(np.float32) @ G
         scores = own.vectors @ A.T
-        flips = descend(codes_, fixed, scores, own.rows, Phi @ P, alpha, G, n_sweeps)
-        return flips, measure_block(codes_, Phi, own)
+        flips = descend(block, fixed, scores, own.rows, Phi @ P, alpha, G, n_sweeps)
+        return measure_block(block, Phi, own, flips)
 
-    flips, sums = zip(*map_blocks(update, features.parts()), strict=True)
-    return sum(flips), reduce(add, sums)
+    return reduce(add, map_blocks(update, features.parts()))
 
 
 def measure(B, features, targets):
@@ -316,7 +317,7 @@ def measure(B, features, targets):
     )
 
 
-def measure_block(B, Phi, targets):
+def measure_block(B, Phi, targets, flips=0):
     """The sums of one block of rows; those of B alone are exact."""
     by_class = sum_by_class(B, targets.rows, len(targets.vectors))
     B = B.astype(np.float32)
@@ -325,6 +326,7 @@ def measure_block(B, Phi, targets):
         YtB=targets.vectors.T @ by_class,
         PhitB=(Phi.T @ B).astype(np.float64),
         n=len(B),
+        flips=flips,
     )
 
 
@@ -343,7 +345,7 @@ def update_mapping(sums, R, lam):
 
 
 def objective(targets, before, sums, P, R, W, alpha, lam):
-    """Eq. (6) from sums over rows.
+    """Eq. (5) from sums over rows.
 
     With P from the P-step, MP = ΦᵀB for the codes `before`, which spares a product with M:
     α‖ΦP − B‖² + β‖P‖² + γ tr(PᵀΦᵀLΦP) = α(nl − 2 tr(PᵀΦᵀB) + tr(PᵀMP)).
