@@ -184,7 +184,10 @@ class ZSH(Hasher):
         self.anchors_ = choose_anchors(X, self.n_anchors, method=self.anchors, rng=rng)
         self.bandwidth_ = float(self.bandwidth or mean_squared_distance(X, self.anchors_))
         if self.bandwidth_ == 0:
-            raise ValueError("all rows of X are equal: there is nothing to learn from them")
+            raise ValueError(
+                f"all rows of X are equal (n_features={X.shape[1]}, normalize={self.normalize}): "
+                "there is nothing to learn from them"
+            )
         return KernelFeatures(X, AnchorKernel(self.anchors_, self.bandwidth_))
 
     def _system_matrix(self, X, features):
