@@ -42,9 +42,23 @@ def test_truth_values_are_bits():
     np.testing.assert_array_equal(codes.pack([[True, False]]), [[128]])
 
 
-def test_different_widths():
-    with pytest.raises(ValueError, match="different widths"):
-        codes.hamming(np.zeros((1, 8), np.uint8), np.zeros((1, 9), np.uint8))
+@pytest.mark.parametrize("shapes", [((1, 8), (1, 9)), ((1, 2), (1, 8)), ((2,), (2,))])
+def test_shapes_that_can_not_be_compared(shapes):
+    left, right = (np.zeros(shape, np.uint8) for shape in shapes)
+    with pytest.raises(ValueError, match=r"codes must be \(a, bytes\) and \(b, bytes\), got"):
+        codes.hamming(left, right)
+
+
+def test_signs_are_not_bits():
+    with pytest.raises(ValueError, match=r"bits must be 0 or 1; .* pack\(signs > 0\)"):
+        codes.pack([[-1, 1]])
+    with pytest.raises(ValueError, match=r"packed bytes \(uint8\), got int8"):
+        codes.hamming(np.array([[-1]], np.int8), np.array([[1]], np.int8))
+
+
+def test_more_bits_than_bytes():
+    with pytest.raises(ValueError, match="20 bits take 3 bytes, not 1"):
+        codes.unpack([[255]], 20)
 
 
 @pytest.mark.parametrize(

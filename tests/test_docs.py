@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from zshash.hashing.files import METHODS
+
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
 PAGES += [f"docs/methods/{path.name}" for path in (ROOT / "docs" / "methods").glob("*.md")]
@@ -27,7 +29,7 @@ def test_links_lead_somewhere(page):
 
 def test_every_method_has_a_page():
     methods = {path.stem for path in (ROOT / "docs" / "methods").glob("*.md")}
-    assert methods == {"zsh", "lsh"}
+    assert methods == {name.lower() for name in METHODS}
 
 
 def test_the_makefile_has_the_commands_of_the_readme():

@@ -24,7 +24,8 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
     """Results of `function` for each item, in order; a few items are worked on at a time.
 
     As many threads run as BLAS would use, which environment variables such as
-    ``OMP_NUM_THREADS`` and threadpoolctl's limits set.
+    ``OMP_NUM_THREADS`` and threadpoolctl's limits set. Exhaust one call before the next one,
+    or make both inside `all_cores`: the first to be exhausted closes the pool.
 
     >>> list(map_blocks(lambda n: n * n, range(4)))
     [0, 1, 4, 9]

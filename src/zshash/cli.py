@@ -1,16 +1,15 @@
-"""The command line: one thin command per verb.
-
-Heavy imports stay inside the commands, so that ``zshash --help`` answers at once.
-"""
+"""The command line: one thin command per verb."""
 
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from tqdm import tqdm
 
 from zshash._files import write_whole
@@ -73,14 +72,30 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 class Commands(click.Group):
     """Turns a user's mistake into one line and exit status 2."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the arguments before the command's name."""
+        with _one_line():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors in data or arguments end it without a traceback."""
-        try:
+        with _one_line():
             return super().invoke(ctx)
-        except (ValueError, TypeError, OSError, MemoryError) as error:
-            if isinstance(error, BrokenPipeError):
-                raise
-            raise click.UsageError(" ".join(_message(error).split())) from error
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        error.ctx = None  # with it, the usage would be printed too
+        raise
+    except BrokenPipeError:
+        raise
+    except (ValueError, TypeError, OSError, MemoryError) as error:
+        raise click.UsageError(" ".join(_message(error).split())) from error
 
 
 def _message(error: Exception) -> str:
@@ -129,7 +144,7 @@ def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
     if as_json:
         _print_json({"summary": show.summary(), "runs": show.records, "page": str(output)})
         return
-    click.echo(f"Handwritten digits, {bits} bits; in each of {seeds} runs two digits are hidden:\n")
+    click.echo(f"Handwritten digits, {bits} bits; in each run ({seeds}) two digits are hidden:\n")
     _print_scores(show.summary(), show.protocol.k, show.protocol.radius)
     click.echo(
         "\nMAP: are pictures of the hidden digit ranked first? Precision: what share of the\n"
@@ -177,8 +192,9 @@ def fit(
         _print_json(notes)
         return
     click.echo(
-        f"{output}: {method}, {bits} bits, {notes['n_train']} samples of "
-        f"{len(notes['seen'])} seen categories, {notes['fit_seconds']:.1f} s"
+        f"{output}: {method}, {bits} bits, {notes['n_train']} samples"
+        + (f" of {len(notes['seen'])} seen categories" if notes["seen"] else "")
+        + f", {notes['fit_seconds']:.1f} s"
     )
     if unseen:
         click.echo(f"never seen: {_plain(notes['unseen'])}")
@@ -246,6 +262,8 @@ def evaluate(
     """
     from zshash.experiments import evaluation
 
+    if model:
+        _refuse(("bits", "labels", "method", "settings", "normalize", "n_train"), "with --model")
     options = {"n_queries": n_queries, "k": k, "radius": radius}
     if model:
         records = evaluation.of_model(features, model, unseen, seeds=seeds, **options)
@@ -282,6 +300,8 @@ def info(
     """
     from zshash.experiments import description
 
+    if not similarity:
+        _refuse(("names", "labels"), "without --similarity")
     if similarity:
         facts = description.similarity(path, names, labels)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
@@ -294,6 +314,15 @@ def info(
         click.echo("\n".join(lines))
 
 
+def _refuse(names: Sequence[str], circumstance: str) -> None:
+    """End the command if it was given an option that has no meaning here."""
+    ctx = click.get_current_context()
+    for option in ctx.command.params:
+        given = ctx.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+        if option.name in names and given:
+            raise click.UsageError(f"{option.opts[0]} has no meaning {circumstance}")
+
+
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={item}" for key, item in value.items())
@@ -304,13 +333,13 @@ def _hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) ->
     import zshash
 
     hasher = getattr(zshash, method.upper())(n_bits=bits, normalize=normalize)
-    known = hasher.get_params()
+    options = ("n_bits", "normalize", "random_state")  # have flags of their own
+    known = sorted(name for name in hasher.get_params() if name not in options)
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals or name not in known:
             raise click.BadParameter(
-                f"{setting!r}: write NAME=VALUE with one of {', '.join(sorted(known))}",
-                param_hint="--set",
+                f"{setting!r}: write NAME=VALUE with one of {', '.join(known)}", param_hint="--set"
             )
         hasher.set_params(**{name: _literal(text)})
     return hasher
@@ -329,14 +358,14 @@ def _print_json(value: Any) -> None:
 
 
 def _print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None:
+    from zshash.experiments.protocol import with_deviation
+
     width = max(len(row["name"]) for row in summary)
     click.echo(f"{'':<{width}}  {f'MAP@{k}':<15}  {f'precision, radius {radius}':<19}  training")
     for row in summary:
         click.echo(
-            f"{row['name']:<{width}}  "
-            f"{row['map']:.3f} ± {row['map_deviation']:.3f}    "
-            f"{row['precision']:.3f} ± {row['precision_deviation']:.3f}        "
-            f"{row['fit_seconds']:.2f} s"
+            f"{row['name']:<{width}}  {with_deviation(row, 'map'):<15}  "
+            f"{with_deviation(row, 'precision'):<19}  {row['fit_seconds']:.2f} s"
         )
 
 

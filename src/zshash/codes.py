@@ -28,7 +28,10 @@ def pack(bits: ArrayLike) -> NDArray[np.uint8]:
     >>> pack([[1, 0, 0, 0, 0, 0, 0, 1, 1]])
     array([[129, 128]], dtype=uint8)
     """
-    return np.packbits(np.asarray(bits).astype(bool, copy=False), axis=-1)
+    bits = np.asarray(bits)
+    if bits.dtype != np.bool_ and not np.isin(bits, (0, 1)).all():
+        raise ValueError("bits must be 0 or 1; of signs, pack those above 0: pack(signs > 0)")
+    return np.packbits(bits.astype(bool, copy=False), axis=-1)
 
 
 def unpack(codes: ArrayLike, n_bits: int) -> NDArray[np.uint8]:
@@ -37,7 +40,10 @@ def unpack(codes: ArrayLike, n_bits: int) -> NDArray[np.uint8]:
     >>> unpack([[129, 128]], n_bits=9)
     array([[1, 0, 0, 0, 0, 0, 0, 1, 1]], dtype=uint8)
     """
-    return np.unpackbits(np.asarray(codes, dtype=np.uint8), axis=-1, count=n_bits)
+    codes = np.asarray(codes, dtype=np.uint8)
+    if code_bytes(n_bits) != codes.shape[-1]:
+        raise ValueError(f"{n_bits} bits take {code_bytes(n_bits)} bytes, not {codes.shape[-1]}")
+    return np.unpackbits(codes, axis=-1, count=n_bits)
 
 
 def words(codes: ArrayLike) -> NDArray[np.uint64]:
@@ -48,6 +54,9 @@ def words(codes: ArrayLike) -> NDArray[np.uint64]:
     >>> words(np.zeros((3, 5), dtype=np.uint8)).shape
     (3, 1)
     """
+    codes = np.asarray(codes)
+    if codes.dtype.kind not in "iu" or (codes.size and not 0 <= codes.min() <= codes.max() < 256):
+        raise ValueError(f"codes must be packed bytes (uint8), got {codes.dtype}")
     codes = np.ascontiguousarray(codes, dtype=np.uint8)
     padding = -codes.shape[1] % 8
     if padding:
@@ -61,9 +70,12 @@ def hamming(left: ArrayLike, right: ArrayLike) -> NDArray[np.uint16]:
     >>> hamming([[0b1111]], [[0b1111], [0b1010]])
     array([[0, 2]], dtype=uint16)
     """
+    left, right = np.asarray(left), np.asarray(right)
+    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"codes must be (a, bytes) and (b, bytes), got {left.shape}, {right.shape}"
+        )
     a, b = words(left), words(right)
-    if a.shape[1] != b.shape[1]:
-        raise ValueError("the two sets of codes have different widths")
     distances = np.zeros((len(a), len(b)), dtype=np.uint16)
     for i in range(a.shape[1]):
         distances += np.bitwise_count(a[:, i, None] ^ b[None, :, i])

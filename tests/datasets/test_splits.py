@@ -65,8 +65,14 @@ def test_fewer_seen_samples_than_asked_for_is_said(labels):
         ({"unseen": 0}, "0 of 10 categories"),
         ({"unseen": [3], "n_queries": 20}, "20 queries of 20 unseen samples: at least one must"),
         ({"unseen": [3], "n_queries": 0}, "0 queries of 20"),
+        ({"unseen": [3], "n_train": 0}, "n_train must be a whole number of at least 1, got 0"),
     ],
 )
 def test_bad_splits(labels, arguments, message):
     with pytest.raises(ValueError, match=message):
         zero_shot_split(labels, **arguments)
+
+
+def test_a_label_matrix_can_not_be_split():
+    with pytest.raises(ValueError, match=r"one label for each sample, got shape \(4, 2\)"):
+        zero_shot_split(np.ones((4, 2)), [1])

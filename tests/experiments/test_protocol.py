@@ -6,6 +6,7 @@ import pytest
 from zshash import LSH, ZSH
 from zshash.datasets import DataError, Dataset, digits
 from zshash.experiments import Protocol, Setup, run, summarize
+from zshash.experiments.protocol import with_deviation
 from zshash.experiments.training import find_categories, label_vectors, make_targets
 from zshash.semantics import UnknownNames
 
@@ -56,7 +57,13 @@ def test_summary(records):
     assert words["map"] == pytest.approx((records[0]["map"] + records[2]["map"]) / 2)
     difference = abs(records[1]["map"] - records[3]["map"])
     assert random["map_deviation"] == pytest.approx(difference / np.sqrt(2))
-    assert summarize(records[:1])[0]["map_deviation"] == 0
+    assert summarize(records[:1])[0]["map_deviation"] is None
+    assert with_deviation({"map": 0.5, "map_deviation": None}, "map") == "0.500"
+    assert with_deviation({"map": 0.5, "map_deviation": 0.02}, "map") == "0.500 ± 0.020"
+
+
+def test_a_method_without_labels_records_none(records):
+    assert records[1]["labels"] == []
 
 
 @pytest.fixture
@@ -79,6 +86,18 @@ def test_categories_by_name_synonym_or_id(animals):
         find_categories(Dataset(animals.X), ["cat"])
 
 
+def test_a_name_comes_before_a_synonym():
+    X = np.zeros((3, 2), np.float32)
+    data = Dataset(X, np.arange(3), ("tiger, cat", "cat", "dog, hound"))
+    assert find_categories(data, ["cat"]).tolist() == [1]
+    assert find_categories(data, ["tiger", "hound"]).tolist() == [0, 2]
+    shared = Dataset(X, np.arange(3), ("tiger, big cat", "lion, big cat", "eel"))
+    with pytest.raises(DataError, match="no category 'big cat'"):
+        find_categories(shared, ["big cat"])
+    with pytest.raises(DataError, match="no category ''"):
+        find_categories(shared, ["", ","])
+
+
 def test_synsets_decide_what_a_name_means(animals):
     vectors = label_vectors(animals, np.array([1, 2]), ["wordnet"])
     unnamed = Dataset(animals.X, animals.labels, animals.names)
@@ -94,7 +113,7 @@ def test_targets(animals):
     vectors = make_targets(zsh, animals, rows, seen, ["wordnet"])
     np.testing.assert_array_equal(vectors[0], vectors[2])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
-    assert make_targets(LSH(), animals, rows, seen, ["wordnet"]) is None
+    assert make_targets(LSH(), Dataset(animals.X), rows, seen, ["wordnet"]) is None
     with pytest.raises(DataError, match="can not be combined"):
         make_targets(zsh, animals, rows, seen, ["wordnet", "onehot"])
     with pytest.raises(DataError, match="no labels to learn from"):

@@ -1,5 +1,7 @@
 import json
+import os
 import stat
+import threading
 
 import numpy as np
 import pytest
@@ -101,6 +103,7 @@ def forge(path, **header):
         ({"sha256": "0"}, "checksum does not match"),
         ({"method": "Pickle"}, "method 'Pickle' is unknown here; upgrade zshash"),
         ({"parameters": {"n_bits": 8, "colour": 1}}, "does not fit together"),
+        ({"method": ["LSH"]}, "its header is not that of a zshash model"),
         ({"parameters": [1]}, "its header is not that of a zshash model"),
         ({"values": None}, "its header is not"),
         ({"values": {"fit": 1}}, "something other than fitted state"),
@@ -131,7 +134,33 @@ def test_files_that_are_no_models(tmp_path):
             load(tmp_path / "odd")
 
 
+def test_models_of_named_columns_load_in_silence(tmp_path):
+    hasher = LSH(8, random_state=0).fit(np.eye(3))
+    hasher.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
+    save(hasher, tmp_path / "m")
+    assert load(tmp_path / "m").feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_links_are_followed_and_pipes_stay_pipes(fitted, tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    save(fitted[1], tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert load(tmp_path / "real").n_bits == 16
+    os.mkfifo(tmp_path / "pipe")
+    received = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    save(fitted[1], tmp_path / "pipe")
+    reader.join()
+    assert (tmp_path / "pipe").is_fifo()
+    assert received == [(tmp_path / "real").read_bytes()]
+
+
 def test_what_can_not_be_saved(tmp_path):
+    fitted = LSH(8).fit(np.eye(3))
+    with pytest.raises(TypeError, match="must be plain words, numbers and lists"):
+        save(fitted, tmp_path / "m", notes={"seen": np.arange(3)})
     with pytest.raises(TypeError, match="dict is not a method of zshash"):
         save({}, tmp_path / "m")
     with pytest.raises(ValueError, match="not fitted yet"):

@@ -102,3 +102,8 @@ def test_far_samples_still_get_weights(X):
     Z = graphs.anchor_weights(far, X[:20], 3)
     np.testing.assert_allclose(Z.sum(axis=1), 1, rtol=1e-5)
     assert np.isfinite(Z.data).all()
+
+
+def test_a_missing_neighbour_is_never_passed_on():
+    with pytest.raises(ValueError, match="too few neighbours"):
+        graphs._csr(np.ones((2, 1), np.float32), np.array([[0], [-1]], np.int32), 2)

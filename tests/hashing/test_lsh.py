@@ -28,6 +28,8 @@ def test_same_seed_same_codes():
     assert not np.array_equal(first, other)
 
 
-def test_bad_width():
+def test_bad_parameters():
+    with pytest.raises(ValueError, match="center must be one of True, False, got 'yes'"):
+        LSH(8, center="yes").fit(np.eye(5))
     with pytest.raises(ValueError, match="n_bits must be a whole number of at least 8"):
         LSH(4).fit(np.eye(5))

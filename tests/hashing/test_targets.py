@@ -19,6 +19,11 @@ def test_labels_become_one_hot(labels):
     assert dense(targets).tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
+def test_bytes_become_words():
+    _, classes = read(np.array([b"dog", b"cat"]))
+    assert classes.tolist() == ["cat", "dog"]
+
+
 def test_a_column_of_labels_is_read_as_labels():
     targets, classes = read(np.array([[5], [9], [5]]))
     assert classes.tolist() == [5, 9]

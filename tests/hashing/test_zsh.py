@@ -250,6 +250,9 @@ def test_cifar10_truck(data_folder):
         ({"beta": -1e-3}, "beta must be a number of at least 0"),
         ({"gamma": float("nan")}, "gamma must be a number of at least 0, got nan"),
         ({"bandwidth": 0}, "bandwidth must be a number above 0"),
+        ({"normalize": "no"}, "normalize must be one of True, False, got 'no'"),
+        ({"sigma": np.array([1, 2])}, "sigma must be a number above 0"),
+        ({"graph": np.array(["knn"])}, "graph must be one of"),
         ({"sigma": "wide"}, "sigma must be a number above 0, got 'wide'"),
         ({"anchors": "all"}, "anchors must be one of 'random', 'kmeans', got 'all'"),
         ({"graph": "full"}, "graph must be one of 'knn', 'anchor', None, got 'full'"),
@@ -266,7 +269,7 @@ def test_bad_features(small):
     X, Y, _ = small
     broken = X.copy()
     broken[[7, 9], 2] = np.nan, np.inf
-    with pytest.raises(ValueError, match=r"NaN or infinity \(inf\) in 2 of 120 rows, .* row 7"):
+    with pytest.raises(ValueError, match=r"NaN or infinity \(inf\), .* in 2 of 120 rows, .* row 7"):
         ZSH(8, n_anchors=30).fit(broken, Y)
     hasher = ZSH(8, n_anchors=30, random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="in 2 of 120 rows"):
@@ -279,11 +282,42 @@ def test_bad_features(small):
         ZSH(8, n_anchors=1000).fit(X, Y)
 
 
-def test_large_but_finite_features_pass():
-    X = np.full((20, 4), 3e38, dtype=np.float32)
-    X[::2] = 1
-    hasher = ZSH(8, n_anchors=5, normalize=True, random_state=0).fit(X, np.arange(20) % 2)
-    assert hasher.encode(X).shape == (20, 1)
+@pytest.mark.parametrize("graph", ["knn", "anchor", None])
+def test_values_too_large_for_float32_are_refused(small, graph):
+    X, Y, _ = small
+    for value in (1e20, 3e38):
+        broken = X.copy()
+        broken[3] = value
+        with pytest.raises(ValueError, match=r"too large for float32 in 1 of 120 rows, .* row 3"):
+            ZSH(8, n_anchors=30, graph=graph, random_state=0).fit(broken, Y)
+    with pytest.raises(ValueError, match="too large for float32"):
+        ZSH(8, n_anchors=30, graph=graph).fit(X.astype(float) * 1e300, Y)
+
+
+@pytest.mark.parametrize("graph", ["knn", "anchor", None])
+def test_the_scale_of_the_features_does_not_matter(small, graph):
+    X, Y, _ = small
+    plain = ZSH(16, n_anchors=30, graph=graph, sigma="auto", random_state=0).fit(X, Y)
+    for factor in (2.0**-70, 2.0**50):
+        scaled = ZSH(16, n_anchors=30, graph=graph, sigma="auto", random_state=0)
+        scaled.fit(factor * X, Y)
+        assert (scaled.codes_ == plain.codes_).mean() > 0.99
+        np.testing.assert_allclose(scaled.project(factor * X), plain.project(X), atol=0.02)
+
+
+def test_a_query_far_from_everything_gets_the_code_of_the_bias(small):
+    X, Y, _ = small
+    hasher = ZSH(16, n_anchors=30, random_state=0).fit(X, Y)
+    far = hasher.project(np.full((1, 6), 1e17))
+    np.testing.assert_array_equal(far[0], hasher.projection_[-1])
+
+
+def test_a_bandwidth_too_small_is_said(small):
+    X, Y, _ = small
+    with pytest.raises(ValueError, match="bandwidth=1e-40 is far below the distances"):
+        ZSH(8, n_anchors=30, bandwidth=1e-40, random_state=0).fit(X, Y)
+    hasher = ZSH(8, n_anchors=30, bandwidth=1e-20, random_state=0).fit(X, Y)
+    assert np.isfinite(hasher.objective_).all()
 
 
 def test_a_system_that_can_not_be_solved_is_said():

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from zshash.codes import check_integer
+
 __all__ = ["ZeroShotSplit", "zero_shot_split"]
 
 
@@ -63,12 +65,14 @@ def zero_shot_split(
     (array([0, 2]), 3)
     """
     labels = np.asarray(labels)
+    if labels.ndim != 1:
+        raise ValueError(f"a split needs one label for each sample, got shape {labels.shape}")
     rng = check_random_state(random_state)
     categories = np.unique(labels)
     hidden = _hidden(categories, unseen, rng)
     is_unseen = np.isin(labels, hidden)
     candidates, strangers = np.flatnonzero(~is_unseen), np.flatnonzero(is_unseen)
-    train = _draw_training(candidates, n_train, rng)
+    train = draw_training(candidates, n_train, rng)
     queries = _draw_queries(strangers, n_queries, rng)
     database = np.setdiff1d(np.arange(len(labels)), queries, assume_unique=True)
     return ZeroShotSplit(train, queries, database, np.setdiff1d(categories, hidden), hidden)
@@ -88,11 +92,13 @@ def _hidden(categories: NDArray[Any], unseen: Any, rng: np.random.RandomState) -
     return hidden
 
 
-def _draw_training(
+def draw_training(
     candidates: NDArray[np.int64], n_train: int | None, rng: np.random.RandomState
 ) -> NDArray[np.int64]:
+    """`n_train` of the candidates in ascending order, or all of them."""
     if n_train is None:
         return candidates
+    check_integer("n_train", n_train, 1)
     if n_train > len(candidates):
         warnings.warn(
             f"only {len(candidates)} samples of seen categories: training on all of them",

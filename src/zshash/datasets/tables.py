@@ -1,6 +1,8 @@
 """Features with their labels and category names, and the files they come in."""
 
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +54,8 @@ def load_features(path: str | Path) -> Dataset:
     ----------
     path : path-like
         ``.npy``: one (n, d) array. ``.npz``: ``X`` (n, d); optionally ``y`` (n,), labels as
-        words or numbers; ``names``, the categories that number 0, 1, … stand for; and ``wnids``,
-        their WordNet ids.
+        words or numbers; ``names``, the categories, which numbers 0, 1, … stand for; and
+        ``wnids``, the WordNet ids of the names.
 
     Raises
     ------
@@ -66,7 +68,8 @@ def load_features(path: str | Path) -> Dataset:
     arrays = _read_arrays(path)
     X = _features(path, arrays)
     labels, names = _labels(path, arrays, len(X))
-    return Dataset(X, labels, names, _synsets(path, arrays, len(names)))
+    synsets = _synsets(path, arrays, len(names))
+    return Dataset(X, labels, _tell_apart(path, names, synsets), synsets)
 
 
 def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -78,8 +81,11 @@ def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             if isinstance(content, np.ndarray):
                 return {"X": content}
             return {key: content[key] for key in content.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: not a NumPy file, or damaged ({error})") from error
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+        cause = (
+            "it holds Python objects; save words as str" if "Object" in str(error) else "damaged"
+        )
+        raise DataError(f"{path}: not a plain NumPy file ({cause})") from error
 
 
 def _features(path: Path, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
@@ -96,8 +102,8 @@ def _features(path: Path, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.floa
     bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if bad.size:
         raise DataError(
-            f"{path}: {bad.size} of {len(X)} rows hold NaN or infinity, the first is row "
-            f"{bad[0]}; remove or repair them"
+            f"{path}: {bad.size} of {len(X)} rows hold NaN, infinity or values too large for "
+            f"float32, the first is row {bad[0]}; remove or repair them"
         )
     return X
 
@@ -109,22 +115,46 @@ def _labels(
     if y is None:
         return None, ()
     if y.shape != (n,) or y.dtype.kind not in "iuU":
-        raise DataError(f"{path}: labels must be {n} whole numbers or words, got shape {y.shape}")
-    if y.dtype.kind == "U":
-        names, numbers = np.unique(y, return_inverse=True)
-        return numbers.astype(np.int64), tuple(map(str, names))
-    names = arrays.get("names", np.arange(int(y.max()) + 1).astype(str))
-    if names.ndim != 1 or y.min() < 0 or y.max() >= len(names):
         raise DataError(
-            f"{path}: labels run from {y.min()} to {y.max()}, but there are {names.size} names"
+            f"{path}: labels must be {n} whole numbers or words, got shape {y.shape} of {y.dtype}"
         )
-    return y.astype(np.int64), tuple(map(str, names))
+    names = arrays.get("names")
+    if names is None:
+        categories, numbers = np.unique(y, return_inverse=True)
+        return numbers.astype(np.int64), tuple(map(str, categories))
+    numbers = _number(path, y, names) if y.dtype.kind == "U" else y.astype(np.int64)
+    if names.ndim != 1 or numbers.min() < 0 or numbers.max() >= len(names):
+        raise DataError(
+            f"{path}: labels run from {numbers.min()} to {numbers.max()}, "
+            f"but there are {names.size} names"
+        )
+    return numbers, tuple(map(str, names))
+
+
+def _number(path: Path, y: NDArray[Any], names: NDArray[Any]) -> NDArray[np.int64]:
+    """Words as their places in `names`."""
+    places = {str(name): number for number, name in enumerate(names.ravel())}
+    unknown = sorted(set(map(str, y)) - set(places))
+    if unknown:
+        raise DataError(f"{path}: labels that are not among the names: {', '.join(unknown[:5])}")
+    return np.array([places[str(word)] for word in y], dtype=np.int64)
+
+
+def _tell_apart(path: Path, names: tuple[str, ...], synsets: tuple[str, ...]) -> tuple[str, ...]:
+    """Names with the WordNet id behind those that several categories share."""
+    shared = {name for name, count in Counter(names).items() if count > 1}
+    if shared and not synsets:
+        raise DataError(f"{path}: several categories have the name {min(shared)!r}: add wnids")
+    pairs = zip(names, synsets or names, strict=True)
+    return tuple(f"{name} ({synset})" if name in shared else name for name, synset in pairs)
 
 
 def _synsets(path: Path, arrays: Mapping[str, NDArray[Any]], n_categories: int) -> tuple[str, ...]:
     wnids = arrays.get("wnids")
     if wnids is None:
         return ()
+    if "names" not in arrays:
+        raise DataError(f"{path}: wnids without names: nothing says which category each one is")
     if wnids.shape != (n_categories,):
         raise DataError(f"{path}: {wnids.size} wnids for {n_categories} categories")
     return tuple(map(str, wnids))

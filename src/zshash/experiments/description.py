@@ -27,8 +27,8 @@ def describe(path: Path | None) -> dict[str, Any]:
     header = read_header(path)
     return {
         "method": header["method"],
-        "bits": header["parameters"]["n_bits"],
-        "dimension": header["values"]["n_features_in_"],
+        "bits": header["parameters"].get("n_bits"),
+        "dimension": header["values"].get("n_features_in_"),
         "parameters": header["parameters"],
         **header["notes"],
     }

@@ -38,11 +38,15 @@ def of_model(
 ) -> Iterator[dict[str, Any]]:
     """Score a saved model with queries drawn by the seeds 0, 1, …; a record for each."""
     hasher, notes = load(model), read_header(model)["notes"]
-    names = list(unseen) or notes.get("unseen")
+    names = list(unseen) or _names(notes, "unseen")
     if not names:
         raise DataError(f"{model}: it left out no category, so say which to query: --unseen NAME")
     dataset = load_features(features)
-    hidden = Protocol(unseen=_hidden(dataset, names), **protocol)
+    numbers = find_categories(dataset, names)
+    trained_on = set(_names(notes, "seen")) & {dataset.names[number] for number in numbers}
+    if trained_on:
+        raise DataError(f"{model}: it was trained on {'; '.join(sorted(trained_on))}")
+    hidden = Protocol(unseen=numbers, **protocol)
     for seed in range(seeds):
         split = hidden.split(dataset, seed)
         yield {
@@ -59,6 +63,12 @@ def of_model(
             "versions": versions(),
             "features": features.name,
         }
+
+
+def _names(notes: dict[str, Any], key: str) -> list[str]:
+    """Category names in a model's notes, which anybody may have written."""
+    names = notes.get(key)
+    return list(map(str, names)) if isinstance(names, list) else []
 
 
 def _hidden(dataset: Dataset, unseen: Sequence[str]) -> Any:

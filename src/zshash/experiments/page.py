@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zshash.datasets import Dataset
 from zshash.experiments.demo import Demo, Gallery, Retrieval
+from zshash.experiments.protocol import with_deviation
 
 __all__ = ["render"]
 
@@ -55,7 +56,7 @@ def render(demo: Demo) -> str:
 <p>Each run hides two of the ten digits, learns {demo.n_bits}-bit codes from pictures and names of
 the other eight, and searches with pictures of the hidden ones among all remaining pictures,
 training pictures included. No hidden digit was ever seen in training.</p>
-<h2>Scores, mean ± deviation over {seeds} runs</h2>
+<h2>Scores, {f"mean ± deviation over {seeds} runs" if seeds > 1 else "one run"}</h2>
 {_table(demo)}
 <p class="soft">MAP@{demo.protocol.k}: are pictures of the same digit ranked first? Precision: what
 share of all pictures within Hamming distance {demo.protocol.radius} of the query is right? A query
@@ -79,8 +80,7 @@ green frame is the same digit, a dashed red frame another one.</p>
 def _table(demo: Demo) -> str:
     rows = "".join(
         f"<tr><td>{escape(row['name'])}</td>"
-        f"<td>{row['map']:.3f} ± {row['map_deviation']:.3f}</td>"
-        f"<td>{row['precision']:.3f} ± {row['precision_deviation']:.3f}</td>"
+        f"<td>{with_deviation(row, 'map')}</td><td>{with_deviation(row, 'precision')}</td>"
         f"<td>{row['fit_seconds']:.2f} s</td></tr>"
         for row in demo.summary()
     )

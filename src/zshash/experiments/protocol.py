@@ -15,7 +15,7 @@ from sklearn.base import clone
 import zshash
 from zshash import metrics
 from zshash.datasets import DataError, Dataset, ZeroShotSplit, zero_shot_split
-from zshash.experiments.training import make_targets
+from zshash.experiments.training import label_names, make_targets
 
 __all__ = ["Protocol", "Setup", "run", "summarize"]
 
@@ -77,7 +77,7 @@ def run(
                 "name": setup.name,
                 "method": type(hasher).__name__,
                 "parameters": hasher.get_params(),
-                "labels": list(setup.labels),
+                "labels": label_names(hasher, setup.labels),
                 "seed": seed,
                 "unseen": [dataset.names[number] for number in split.unseen],
                 "n_train": len(split.train),
@@ -112,7 +112,10 @@ def score(
 
 
 def summarize(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Mean and standard deviation over seeds, for each name in the order of appearance."""
+    """Mean and standard deviation over seeds, for each name in the order of appearance.
+
+    One seed alone has no deviation: None.
+    """
     rows = []
     for name in dict.fromkeys(record["name"] for record in records):
         own = [record for record in records if record["name"] == name]
@@ -120,9 +123,15 @@ def summarize(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         for key in ("map", "precision", "fit_seconds"):
             values = np.array([record[key] for record in own])
             row[key] = float(values.mean())
-            row[f"{key}_deviation"] = float(values.std(ddof=1)) if len(own) > 1 else 0.0
+            row[f"{key}_deviation"] = float(values.std(ddof=1)) if len(own) > 1 else None
         rows.append(row)
     return rows
+
+
+def with_deviation(row: dict[str, Any], key: str) -> str:
+    """Mean and deviation of a score as they are printed."""
+    deviation = row[f"{key}_deviation"]
+    return f"{row[key]:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")
 
 
 def versions() -> dict[str, str]:

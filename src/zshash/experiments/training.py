@@ -2,6 +2,7 @@
 
 import io
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from sklearn.utils import get_tags
 
 from zshash._files import write_whole
 from zshash.datasets import DataError, Dataset, load_features
+from zshash.datasets.splits import draw_training
 from zshash.hashing import load, save
 from zshash.semantics import open_source
 from zshash.semantics.names import near_misses, normalise, synonyms
@@ -29,18 +31,30 @@ def find_categories(dataset: Dataset, names: Sequence[str]) -> NDArray[np.int64]
     DataError
         Lists all names that the data does not have.
     """
+    if not names:
+        return np.empty(0, dtype=np.int64)
     if dataset.labels is None:
         raise DataError("the data has no labels, so no category of it can be named")
-    known: dict[str, int] = {}
-    for number, synset in enumerate(dataset.synsets):
-        known[normalise(synset)] = number
-    for number, name in enumerate(dataset.names):
-        for form in (name, *synonyms(name)):
-            known.setdefault(normalise(form), number)
+    known = _spellings(dataset)
     missing = [name for name in names if normalise(name) not in known]
     if missing:
         raise DataError("; ".join(_no_category(name, known) for name in missing))
     return np.unique([known[normalise(name)] for name in names]).astype(np.int64)
+
+
+def _spellings(dataset: Dataset) -> dict[str, int]:
+    """All that categories may be called; a synonym counts unless it is another one's name."""
+    known = {normalise(synset): number for number, synset in enumerate(dataset.synsets)}
+    for number, name in enumerate(dataset.names):
+        known.setdefault(normalise(name), number)
+    several = Counter(
+        form for name in dataset.names for form in set(map(normalise, synonyms(name)))
+    )
+    for number, name in enumerate(dataset.names):
+        for form in map(normalise, synonyms(name)):
+            if several[form] == 1:
+                known.setdefault(form, number)
+    return known
 
 
 def _no_category(name: str, known: dict[str, int]) -> str:
@@ -58,6 +72,16 @@ def label_vectors(
     return open_source(labels, seen=names, only=names).embed(names)
 
 
+def learns_from_labels(hasher: Any) -> bool:
+    """Whether a method looks at labels at all."""
+    return bool(get_tags(hasher).target_tags.required)
+
+
+def label_names(hasher: Any, labels: Sequence[str]) -> list[str]:
+    """The label sources as they are recorded: without folders, none where none is looked at."""
+    return [Path(spec).name for spec in labels] if learns_from_labels(hasher) else []
+
+
 def make_targets(
     hasher: Any,
     dataset: Dataset,
@@ -70,10 +94,10 @@ def make_targets(
     Class labels where `labels` is ``["onehot"]``, the vectors of their names where it lists
     sources as in `open_source`, and nothing for a method that does not look at labels.
     """
+    if not learns_from_labels(hasher):
+        return None
     if dataset.labels is None:
         raise DataError("the data has no labels to learn from")
-    if not get_tags(hasher).target_tags.required:
-        return None
     own: NDArray[Any] = dataset.labels[rows]
     if list(labels) == [ONE_HOT]:
         return own
@@ -101,7 +125,7 @@ def fit_model(
     hasher.fit(dataset.X[rows], targets)
     notes = {
         "features": features.name,
-        "labels": [spec if spec in (ONE_HOT, WORDNET) else Path(spec).name for spec in labels],
+        "labels": label_names(hasher, labels),
         "seen": [dataset.names[number] for number in seen],
         "unseen": [dataset.names[number] for number in hidden],
         "n_train": len(rows),
@@ -115,13 +139,12 @@ def _training_rows(
     dataset: Dataset, hidden: NDArray[np.int64], n_train: int | None, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows to train on and the categories they come from."""
-    assert dataset.labels is not None
-    rows = np.flatnonzero(~np.isin(dataset.labels, hidden))
+    labels = np.zeros(len(dataset), np.int64) if dataset.labels is None else dataset.labels
+    rows = np.flatnonzero(~np.isin(labels, hidden))
     if not rows.size:
         raise DataError("every category is unseen: nothing is left to train on")
-    if n_train is not None and n_train < len(rows):
-        rows = np.sort(np.random.RandomState(seed).choice(rows, size=n_train, replace=False))
-    return rows, np.unique(dataset.labels[rows])
+    rows = draw_training(rows, n_train, np.random.RandomState(seed))
+    return rows, np.unique(labels[rows]) if dataset.labels is not None else hidden
 
 
 def encode_file(features: Path, model: Path, output: Path) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from sklearn.utils import gen_batches
 from zshash._threads import map_blocks
 from zshash.hashing.base import BLOCK_ROWS
 
+FAR = 1e30  # squared distance in units of δ beyond which nothing is computed
+
 
 def choose_anchors(X, n_anchors, *, method, rng):
     """Pick `n_anchors` rows of X at random, or the centres of as many clusters.
@@ -57,19 +59,25 @@ class AnchorKernel:
     """φ for given anchors (m, d) and bandwidth δ.
 
     The exponents of a block come out of one matrix product: with c the mean of the anchors,
-    [x − c, ‖x − c‖²/δ, 1] · [2(a − c)/δ, −1, −‖a − c‖²/δ] = −‖x − a‖²/δ, and a row of zeros
-    on the right gives the bias, exp(0) = 1.
+    u = (x − c)/√δ and v = (a − c)/√δ, [u, ‖u‖², 1] · [2v, −1, −‖v‖²] = −‖x − a‖²/δ, and a row
+    of zeros on the right gives the bias, exp(0) = 1.
     """
 
     def __init__(self, anchors, bandwidth):
-        self.bandwidth = bandwidth
-        self.center = anchors.mean(axis=0, dtype=np.float64).astype(np.float32)
-        offsets = anchors - self.center
+        self._scale = 1 / np.sqrt(bandwidth)
+        self._center = anchors.mean(axis=0, dtype=np.float64).astype(np.float32)
+        offsets = (anchors - self._center) * self._scale
+        squares = np.square(offsets).sum(axis=1)
+        if squares.max() > FAR:
+            raise ValueError(
+                f"bandwidth={bandwidth:g} is far below the distances between samples: "
+                "choose a larger one"
+            )
         m, d = anchors.shape
         self._right = np.zeros((d + 2, m + 1), dtype=np.float32)
-        self._right[:d, :m] = (2 / bandwidth) * offsets.T
+        self._right[:d, :m] = 2 * offsets.T
         self._right[d, :m] = -1
-        self._right[d + 1, :m] = -np.square(offsets).sum(axis=1) / bandwidth
+        self._right[d + 1, :m] = -squares
 
     @property
     def dimension(self):
@@ -80,9 +88,14 @@ class AnchorKernel:
         """φ(X) (n, m + 1) float32."""
         n, d = X.shape
         left = np.empty((n, d + 2), dtype=np.float32)
-        np.subtract(X, self.center, out=left[:, :d])
-        left[:, d] = np.einsum("ij,ij->i", left[:, :d], left[:, :d]) / self.bandwidth
-        left[:, d + 1] = 1
+        offsets = left[:, :d]
+        np.subtract(X, self._center, out=offsets)
+        offsets *= np.float32(self._scale)
+        squares = np.einsum("ij,ij->i", offsets, offsets)
+        far = ~(squares < FAR)
+        if far.any():  # from every anchor: the similarity is 0, without a sum that overflows
+            offsets[far], squares[far] = 0, FAR
+        left[:, d], left[:, d + 1] = squares, 1
         exponents = np.matmul(left, self._right, out=out)
         np.minimum(exponents, 0, out=exponents)  # rounding must not lift a similarity above 1
         return np.exp(exponents, out=exponents)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zshash import codes
 from zshash._threads import map_blocks
 
+MAX_SQUARE = 1e36  # of a row's length: sums of a few such numbers still fit in float32
 BLOCK_ROWS = 1024  # rows handled at a time: 4 MB of φ at 1,000 anchors, enough work for BLAS
 
 
@@ -49,15 +50,16 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _features(self, X, *, reset):
         """Validate X; all arithmetic on features is in float32."""
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float32,
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
-        )
-        _check_finite(X)
+        with np.errstate(over="ignore"):  # what does not fit is reported below
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=np.float32,
+                ensure_all_finite=False,
+                ensure_min_samples=2 if reset else 1,
+            )
+        _check_values(X)
         return X
 
     def _prepare(self, X):
@@ -69,23 +71,26 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []  # bits are uint8 whatever the features are
         return tags
 
-    def _check_n_bits(self):
+    def _check_common(self):
         check_number(self, "n_bits", Integral, minimum=codes.MIN_BITS, maximum=codes.MAX_BITS)
+        check_choice(self, "normalize", (True, False))
 
     @property
     def _n_features_out(self):
         return int(self.n_bits)
 
 
-def _check_finite(X):
-    # A row's sum is finite exactly when its entries are, up to overflow, which is looked at again.
+def _check_values(X):
+    """Refuse rows that hold NaN or infinity, or whose squared length float32 can not hold."""
     with np.errstate(over="ignore", invalid="ignore"):
-        suspects = np.flatnonzero(~np.isfinite(X.sum(axis=1)))
-    bad = suspects[~np.isfinite(X[suspects]).all(axis=1)]
+        bad = np.flatnonzero(~(np.einsum("ij,ij->i", X, X) < MAX_SQUARE))
     if bad.size:
+        where = f"in {bad.size} of {len(X)} rows, the first is row {bad[0]}"
+        if np.isfinite(X[bad]).all():
+            raise ValueError(f"X holds values too large for float32 {where}: rescale X")
         raise ValueError(
-            f"X contains NaN or infinity (inf) in {bad.size} of {len(X)} rows, "
-            f"the first is row {bad[0]}: remove or repair these rows"
+            f"X contains NaN or infinity (inf), or values too large for float32, {where}: "
+            "remove or repair these rows"
         )
 
 
@@ -104,6 +109,7 @@ def check_number(estimator, name, kind, *, minimum=None, maximum=None, above=Non
 def check_choice(estimator, name, choices):
     """Raise one sentence that lists the values the parameter `name` may have, unless it is one."""
     value = getattr(estimator, name)
-    if not any(value is choice or value == choice for choice in choices):
+    value = bool(value) if isinstance(value, np.bool_) else value
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name} must be one of {listed}, got {value!r}")

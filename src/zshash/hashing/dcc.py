@@ -1,10 +1,11 @@
 """Discrete cyclic coordinate descent: codes that minimise a quadratic, one bit at a time."""
 
 import numpy as np
-from numba import njit
+
+from zshash._compiled import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def descend(B, fixed, table, rows, projections, alpha, G, n_sweeps):
     """Lower Σᵢ bᵢ G bᵢᵀ − 2 bᵢ·hᵢ over the rows of B in {−1, 1}, in place.
 
@@ -31,7 +32,7 @@ def descend(B, fixed, table, rows, projections, alpha, G, n_sweeps):
     return flips
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_by_class(B, rows, n_classes):
     """Sum of the codes of each class (n_classes, l), exact."""
     sums = np.zeros((n_classes, B.shape[1]))

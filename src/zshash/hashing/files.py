@@ -54,7 +54,12 @@ def save(hasher, path, *, notes=None):
         "values": values,
         "notes": notes or {},
     }
-    header["sha256"] = _digest(header, tensors)
+    try:
+        header["sha256"] = _digest(header, tensors)
+    except TypeError as error:
+        raise TypeError(
+            f"notes and labels must be plain words, numbers and lists: {error}"
+        ) from None
     # One entry: safetensors would write several in any order.
     metadata = {METADATA_KEY: json.dumps(header, sort_keys=True)}
     write_whole(Path(path), to_bytes(tensors, metadata=metadata))
@@ -78,10 +83,17 @@ def load(path):
         hasher = method(**header["parameters"])
         for name, value in (tensors | header["values"]).items():
             setattr(hasher, name, np.asarray(value) if isinstance(value, list) else value)
-        hasher.project(np.zeros((1, hasher.n_features_in_), dtype=np.float32))
+        _try_out(hasher)
     except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
         raise ModelError(f"{path}: the model does not fit together ({error})") from error
     return hasher
+
+
+def _try_out(hasher):
+    """Hash one row of zeros, which fails unless the arrays fit each other."""
+    row = np.zeros((1, hasher.n_features_in_), dtype=np.float32)
+    if hasher._projector()(row).shape != (1, hasher.n_bits):
+        raise ValueError("n_bits is not the number of projections")
 
 
 def read_header(path):
@@ -153,8 +165,8 @@ def _header(path, metadata, tensors):
         )
     if checksum != _digest(header, tensors):
         raise ModelError(f"{path}: damaged, its checksum does not match; copy or fit it again")
-    parts = [header.get(name) for name in ("parameters", "values", "notes")]
-    if not all(isinstance(part, dict) for part in parts) or "method" not in header:
+    kinds = {"method": str, "parameters": dict, "values": dict, "notes": dict}
+    if not all(isinstance(header.get(name), kind) for name, kind in kinds.items()):
         raise ModelError(f"{path}: its header is not that of a zshash model")
     if not all(name.endswith("_") and name[0].isalpha() for name in (*tensors, *header["values"])):
         raise ModelError(f"{path}: it would set something other than fitted state")

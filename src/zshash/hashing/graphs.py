@@ -9,10 +9,10 @@ from collections import deque
 from threading import Lock
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from sklearn.utils import gen_batches
 
+from zshash._compiled import compiled
 from zshash._threads import map_blocks
 from zshash.hashing.anchors import add_up
 
@@ -101,7 +101,7 @@ def _offer_rows(near, first, best, indices):
     _insert(samples, others, first, near.T, best, indices)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _insert(samples, others, first, near, best, indices):
     """Put each other sample into its place by (closeness, index); the last ones drop out."""
     for candidate in range(len(samples)):
@@ -164,6 +164,8 @@ def anchor_weights(X, anchors, n_nearest):
 
 def _csr(weights, indices, n_columns):
     """A sparse matrix with as many entries in every row."""
+    if indices.min() < 0:  # SciPy would write outside its arrays
+        raise ValueError("some sample has too few neighbours at a finite distance: rescale X")
     n, k = weights.shape
     starts = np.arange(0, n * k + 1, k, dtype=np.int64)
     return sparse.csr_array((weights.ravel(), indices.ravel(), starts), shape=(n, n_columns))

@@ -9,7 +9,7 @@ their bits on average.
 import numpy as np
 from sklearn.utils import check_random_state
 
-from zshash.hashing.base import Hasher
+from zshash.hashing.base import Hasher, check_choice
 
 
 class LSH(Hasher):
@@ -49,7 +49,8 @@ class LSH(Hasher):
 
     def fit(self, X, y=None):  # noqa: ARG002
         """Draw the hyperplanes; only the mean of X is learned, labels are not looked at."""
-        self._check_n_bits()
+        self._check_common()
+        check_choice(self, "center", (True, False))
         X = self._prepare(self._features(X, reset=True))
         rng = check_random_state(self.random_state)
         mean = X.mean(axis=0, dtype=np.float64) if self.center else np.zeros(X.shape[1])

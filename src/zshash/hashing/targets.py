@@ -72,7 +72,7 @@ def _holds_labels(y):
 
 
 def _from_labels(y):
-    y = y.ravel()
+    y = np.char.decode(y.ravel()) if y.dtype.kind == "S" else y.ravel()
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
         raise ValueError(f"y is 1-D but not a class label: it holds fractions or NaN; {CURE}")
     try:

@@ -162,7 +162,8 @@ class ZSH(Hasher):
         ----------
         X : array of shape (n, d)
         y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each, or semantic targets (floats).
+            Class labels, a 0/1 matrix of several labels each, or semantic targets (floats, of
+            unit length as the sources in `zshash.semantics` give them).
         """
         self._check_parameters()
         X = self._prepare(self._features(X, reset=True))
@@ -234,7 +235,7 @@ class ZSH(Hasher):
         return lambda X: kernel(X) @ self.projection_
 
     def _check_parameters(self):
-        self._check_n_bits()
+        self._check_common()
         for name in ("n_anchors", "n_neighbors", "n_sweeps", "max_iter"):
             check_number(self, name, Integral, minimum=1)
         for name in ("alpha", "lam", "init_scale"):
@@ -243,7 +244,7 @@ class ZSH(Hasher):
             check_number(self, name, Real, minimum=0)
         if self.bandwidth is not None:
             check_number(self, "bandwidth", Real, above=0)
-        if self.sigma != "auto":
+        if not (isinstance(self.sigma, str) and self.sigma == "auto"):
             check_number(self, "sigma", Real, above=0)
         check_choice(self, "anchors", ("random", "kmeans"))
         check_choice(self, "graph", ("knn", "anchor", None))

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
+from zshash._compiled import compiled
 from zshash._threads import map_blocks
 from zshash.codes import check_codes, check_integer, words
 
@@ -232,7 +233,7 @@ def _lower_popcount(_typing_context: Any, word: Any) -> Any:
 _popcount: Any = intrinsic(_lower_popcount)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distance(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
     """Hamming distance of two codes, each a row of words."""
     result = 0
@@ -241,7 +242,7 @@ def _distance(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count(
     queries: NDArray[np.uint64],
     database: NDArray[np.uint64],
@@ -254,7 +255,7 @@ def _count(
             counts[q, _distance(queries[q], database[i]), int(is_relevant[q, i])] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rank(
     queries: NDArray[np.uint64],
     database: NDArray[np.uint64],

@@ -10,8 +10,9 @@ of the function that it loads.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from zshash._compiled import compiled
 
 # Outcomes this much rarer than the likeliest one can not move a score between 0 and 1.
 NEGLIGIBLE = 1e-20
@@ -19,14 +20,14 @@ NEGLIGIBLE = 1e-20
 SERIES_START = 64
 
 
-@njit(cache=True)
+@compiled
 def series(n: int) -> float:
     """H(n) - log(n + 1/2) - Euler's constant, for n of at least `SERIES_START`."""
     x = 1.0 / (n + 0.5) ** 2
     return x * (1 / 24 - x * (7 / 960 - x * 31 / 8064))
 
 
-@njit(cache=True)
+@compiled
 def reciprocals(n: int, terms: int) -> float:
     """1/(n+1) + ... + 1/(n+terms), without subtracting two large harmonic numbers."""
     result, end = 0.0, n + terms
@@ -38,7 +39,7 @@ def reciprocals(n: int, terms: int) -> float:
     return result
 
 
-@njit(cache=True)
+@compiled
 def precision_weights(before: int, hits_before: int, inside: int) -> tuple[float, float]:
     """Weights (a, b) that give the expected sum of the precisions at a group's relevant places.
 
@@ -53,19 +54,19 @@ def precision_weights(before: int, hits_before: int, inside: int) -> tuple[float
     return alone, (inside - (before + 1.0) * inverse) / (inside * (inside - 1.0))
 
 
-@njit(cache=True)
+@compiled
 def pairs(x: float) -> float:
     """Ordered pairs of x items."""
     return x * (x - 1.0)
 
 
-@njit(cache=True)
+@compiled
 def ratio(x: int, hits_before: int, score: float, alone: float, both: float) -> float:
     """Average precision when the group adds `x` relevant items; 0 where nothing is relevant."""
     return (score + alone * x + both * pairs(x)) / max(hits_before + x, 1)
 
 
-@njit(cache=True)
+@compiled
 def cut_ratio(
     before: int, hits_before: int, tied: int, hits: int, inside: int, score: float
 ) -> float:
@@ -98,7 +99,7 @@ def cut_ratio(
     return value / norm
 
 
-@njit(cache=True)
+@compiled
 def precision_sum(before: int, hits_before: int, tied: int, hits: int, inside: int) -> float:
     """Sum the expected precisions at the relevant places inside, of a group cut or whole."""
     alone, both = precision_weights(before, hits_before, inside)
@@ -108,7 +109,7 @@ def precision_sum(before: int, hits_before: int, tied: int, hits: int, inside: i
     return result
 
 
-@njit(cache=True)
+@compiled
 def query_precision(
     relevant: NDArray[np.int64], total: NDArray[np.int64], k: int, retrieved: bool
 ) -> float:
@@ -127,7 +128,7 @@ def query_precision(
     return score / max(possible, 1)
 
 
-@njit(cache=True)
+@compiled
 def average_precision(
     relevant: NDArray[np.int64], total: NDArray[np.int64], k: int, retrieved: bool
 ) -> NDArray[np.float64]:
@@ -138,7 +139,7 @@ def average_precision(
     return result
 
 
-@njit(cache=True)
+@compiled
 def mean_precision(
     relevant: NDArray[np.int64], total: NDArray[np.int64], k: int
 ) -> NDArray[np.float64]:

@@ -31,6 +31,7 @@ SUFFIXES = (
     ("ies", "y"),
 )
 MAX_SUGGESTED = 20
+FEW = 5000  # words that can all be compared in no time
 Irregular = Callable[[str], Sequence[str]]
 
 
@@ -202,21 +203,27 @@ def head_forms(name: str, irregular: Irregular) -> Iterator[str]:
 def near_misses(name: str, vocabulary: Iterable[str], n: int = 3) -> list[str]:
     """Words of the vocabulary that look like the name, best first.
 
-    Only words of about its length that begin or end like it are compared, since a comparison
-    costs microseconds and a vocabulary has a hundred thousand words.
+    Of a large vocabulary only words of about its length that begin or end like it, or have the
+    same letters, are compared: a comparison costs microseconds, and there may be 100,000 words.
 
     >>> near_misses("segwya", ["segway", "segue", "sedan"])
     ['segway']
     """
-    name = spell(synonyms(name)[0])
-    size = len(name)
+    name = spell(name.split(",")[0])
+    size, letters = len(name), sorted(name)
     start, end = name[:2], name[max(1, size - 3) :]
-    alike = [
-        word
-        for word in vocabulary
-        if abs(len(word) - size) <= 2 and (word.startswith(start) or word.endswith(end))
-    ]
-    return difflib.get_close_matches(name, alike, n=n, cutoff=0.6)
+    vocabulary = list(vocabulary)
+    if len(vocabulary) > FEW:
+        vocabulary = [
+            word
+            for word in vocabulary
+            if abs(len(word) - size) <= 2
+            and (word.startswith(start) or word.endswith(end) or sorted(word) == letters)
+        ]
+    # letters in another order count as the nearest miss
+    swapped = [word for word in vocabulary if sorted(word) == letters]
+    close = difflib.get_close_matches(name, vocabulary, n=n, cutoff=0.6)
+    return list(dict.fromkeys((*swapped, *close)))[:n]
 
 
 def suggest(unknown: Iterable[str], vocabulary: Iterable[str]) -> dict[str, Sequence[str]]:
