@@ -3,6 +3,8 @@
 import importlib
 import subprocess
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,12 @@ def test_every_listed_name_exists_and_is_documented(room):
 def test_top_level_names():
     assert set(zshash.__all__) == {"LSH", "ZSH", "ModelError", "load", "save"}
     assert all(getattr(zshash, name).__doc__ for name in zshash.__all__)
+
+
+def test_one_version_everywhere():
+    citation = (Path(__file__).parents[1] / "CITATION.cff").read_text()
+    assert f"\nversion: {zshash.__version__}\n" in citation
+    assert version("zshash") == zshash.__version__
 
 
 def test_the_core_imports_no_extra():

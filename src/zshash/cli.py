@@ -3,32 +3,25 @@
 import json
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 from tqdm import tqdm
 
 from zshash._files import write_whole
+from zshash._terminal import (
+    Commands,
+    OutputFile,
+    plain,
+    print_json,
+    print_scores,
+    refuse,
+    show_warning,
+)
 
 METHODS = ("ZSH", "LSH")
-
-
-class OutputFile(click.Path):
-    """A file to write; where that can not work, it is said before the work and not after."""
-
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False, writable=True, path_type=Path)
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """The path, if its folder is there."""
-        path = Path(str(super().convert(value, param, ctx)))
-        if not path.parent.is_dir():
-            self.fail(f"there is no folder {str(path.parent)!r}", param, ctx)
-        return path
 
 
 existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -69,54 +62,13 @@ normalize_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-class Commands(click.Group):
-    """Turns a user's mistake into one line and exit status 2."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Read the arguments before the command's name."""
-        with _one_line():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; errors in data or arguments end it without a traceback."""
-        with _one_line():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _one_line() -> Iterator[None]:
-    try:
-        yield
-    except click.exceptions.NoArgsIsHelpError:
-        raise
-    except click.UsageError as error:
-        error.ctx = None  # with it, the usage would be printed too
-        raise
-    except BrokenPipeError:
-        raise
-    except (ValueError, TypeError, OSError, MemoryError) as error:
-        raise click.UsageError(" ".join(_message(error).split())) from error
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'output'}: {error.strerror}"
-    if isinstance(error, MemoryError):
-        return f"out of memory: {error or 'use fewer samples or anchors'}"
-    return str(error) or type(error).__name__
-
-
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="zshash")
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Short binary codes that find pictures of categories nobody labelled."""
     ctx.with_resource(warnings.catch_warnings())
-    warnings.showwarning = _show_warning
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"Warning: {message}", err=True)
+    warnings.showwarning = show_warning
 
 
 @main.command()
@@ -142,10 +94,10 @@ def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
         pass
     write_whole(output, render(show).encode())
     if as_json:
-        _print_json({"summary": show.summary(), "runs": show.records, "page": str(output)})
+        print_json({"summary": show.summary(), "runs": show.records, "page": str(output)})
         return
     click.echo(f"Handwritten digits, {bits} bits; in each run ({seeds}) two digits are hidden:\n")
-    _print_scores(show.summary(), show.protocol.k, show.protocol.radius)
+    print_scores(show.summary(), show.protocol.k, show.protocol.radius)
     click.echo(
         "\nMAP: are pictures of the hidden digit ranked first? Precision: what share of the\n"
         "pictures within that distance is right? Names of digits are near siblings in WordNet,\n"
@@ -189,7 +141,7 @@ def fit(
         hasher, features, output, labels=labels, unseen=unseen, n_train=n_train, seed=seed
     )
     if as_json:
-        _print_json(notes)
+        print_json(notes)
         return
     click.echo(
         f"{output}: {method}, {bits} bits, {notes['n_train']} samples"
@@ -197,7 +149,7 @@ def fit(
         + f", {notes['fit_seconds']:.1f} s"
     )
     if unseen:
-        click.echo(f"never seen: {_plain(notes['unseen'])}")
+        click.echo(f"never seen: {plain(notes['unseen'])}")
 
 
 @main.command()
@@ -213,7 +165,7 @@ def encode(features: Path, model: Path, output: Path, as_json: bool) -> None:
 
     facts = encode_file(features, model, output)
     if as_json:
-        _print_json(facts)
+        print_json(facts)
     else:
         click.echo(f"{output}: {facts['n']} codes of {facts['bits']} bits, {facts['bytes']} bytes")
 
@@ -263,7 +215,7 @@ def evaluate(
     from zshash.experiments import evaluation
 
     if model:
-        _refuse(("bits", "labels", "method", "settings", "normalize", "n_train"), "with --model")
+        refuse(("bits", "labels", "method", "settings", "normalize", "n_train"), "with --model")
     options = {"n_queries": n_queries, "k": k, "radius": radius}
     if model:
         records = evaluation.of_model(features, model, unseen, seeds=seeds, **options)
@@ -275,9 +227,9 @@ def evaluate(
     collected = list(tqdm(records, total=seeds, desc="runs", disable=None))
     summary = evaluation.summarize(collected)
     if as_json:
-        _print_json({"summary": summary, "runs": collected})
+        print_json({"summary": summary, "runs": collected})
     else:
-        _print_scores(summary, k, radius)
+        print_scores(summary, k, radius)
 
 
 @main.command()
@@ -301,32 +253,17 @@ def info(
     from zshash.experiments import description
 
     if not similarity:
-        _refuse(("names", "labels"), "without --similarity")
+        refuse(("names", "labels"), "without --similarity")
     if similarity:
         facts = description.similarity(path, names, labels)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
     else:
         facts = description.describe(path)
-        lines = [f"{key + ':':<18} {_plain(value)}" for key, value in facts.items()]
+        lines = [f"{key + ':':<18} {plain(value)}" for key, value in facts.items()]
     if as_json:
-        _print_json(facts)
+        print_json(facts)
     else:
         click.echo("\n".join(lines))
-
-
-def _refuse(names: Sequence[str], circumstance: str) -> None:
-    """End the command if it was given an option that has no meaning here."""
-    ctx = click.get_current_context()
-    for option in ctx.command.params:
-        given = ctx.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
-        if option.name in names and given:
-            raise click.UsageError(f"{option.opts[0]} has no meaning {circumstance}")
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key}={item}" for key, item in value.items())
-    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:
@@ -351,22 +288,6 @@ def _literal(text: str) -> Any:
         return json.loads({"none": "null"}.get(text.lower(), text.lower()))
     except ValueError:
         return text
-
-
-def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, indent=2))
-
-
-def _print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None:
-    from zshash.experiments.protocol import with_deviation
-
-    width = max(len(row["name"]) for row in summary)
-    click.echo(f"{'':<{width}}  {f'MAP@{k}':<15}  {f'precision, radius {radius}':<19}  training")
-    for row in summary:
-        click.echo(
-            f"{row['name']:<{width}}  {with_deviation(row, 'map'):<15}  "
-            f"{with_deviation(row, 'precision'):<19}  {row['fit_seconds']:.2f} s"
-        )
 
 
 if __name__ == "__main__":
