@@ -9,6 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from zshash.experiments.protocol import with_deviation
+
 __all__ = [
     "Commands",
     "OutputFile",
@@ -99,8 +101,6 @@ def print_json(value: Any) -> None:
 
 def print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None:
     """Print a table of scores, a method each row."""
-    from zshash.experiments.protocol import with_deviation
-
     width = max(len(row["name"]) for row in summary)
     click.echo(f"{'':<{width}}  {f'MAP@{k}':<15}  {f'precision, radius {radius}':<19}  training")
     for row in summary:

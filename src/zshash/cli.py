@@ -20,9 +20,10 @@ from zshash._terminal import (
     refuse,
     show_warning,
 )
-
-METHODS = ("ZSH", "LSH")
-
+from zshash.experiments import Demo, description, evaluation
+from zshash.experiments.page import render
+from zshash.experiments.training import encode_file, fit_model
+from zshash.hashing.files import METHODS
 
 existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 output_file = OutputFile()
@@ -43,7 +44,7 @@ method_option = click.option(
     "--method",
     default="ZSH",
     show_default=True,
-    type=click.Choice(METHODS, case_sensitive=False),
+    type=click.Choice(list(METHODS), case_sensitive=False),
     help="Hashing method.",
 )
 set_option = click.option(
@@ -85,9 +86,6 @@ def main(ctx: click.Context) -> None:
 @json_option
 def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
     """Learn from eight digits, find two that nobody labelled, and write a page of pictures."""
-    from zshash.experiments import Demo
-    from zshash.experiments.page import render
-
     show = Demo(n_bits=bits, n_seeds=seeds)
     total = 3 * seeds
     for _ in tqdm(show.scores(), total=total, desc="training and searching", disable=None):
@@ -134,8 +132,6 @@ def fit(
     as_json: bool,
 ) -> None:
     """Learn a hash function from FEATURES (.npz with X, y and names) and write it to MODEL."""
-    from zshash.experiments.training import fit_model
-
     hasher = _hasher(method, bits, normalize, settings).set_params(random_state=seed)
     notes = fit_model(
         hasher, features, output, labels=labels, unseen=unseen, n_train=n_train, seed=seed
@@ -161,8 +157,6 @@ def fit(
 @json_option
 def encode(features: Path, model: Path, output: Path, as_json: bool) -> None:
     """Turn FEATURES into packed codes, a row each, and write them to CODES (.npy)."""
-    from zshash.experiments.training import encode_file
-
     facts = encode_file(features, model, output)
     if as_json:
         print_json(facts)
@@ -212,12 +206,9 @@ def evaluate(
     The database is everything but the queries. Prints MAP over the first K neighbours and
     precision within the Hamming radius, mean and deviation over the runs.
     """
-    from zshash.experiments import evaluation
-
-    if model:
-        refuse(("bits", "labels", "method", "settings", "normalize", "n_train"), "with --model")
     options = {"n_queries": n_queries, "k": k, "radius": radius}
     if model:
+        refuse(("bits", "labels", "method", "settings", "normalize", "n_train"), "with --model")
         records = evaluation.of_model(features, model, unseen, seeds=seeds, **options)
     else:
         hasher = _hasher(method, bits, normalize, settings)
@@ -247,17 +238,14 @@ def info(
 ) -> None:
     """Describe a model, a feature file, or this installation.
 
-    With --similarity: how close in meaning each category is to the others on average, which
-    forecasts how well it is served when nobody labels it.
+    With --similarity: how close in meaning each category is to the others on average. The paper
+    finds that the closer ones are retrieved better when nobody labels them.
     """
-    from zshash.experiments import description
-
-    if not similarity:
-        refuse(("names", "labels"), "without --similarity")
     if similarity:
         facts = description.similarity(path, names, labels)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
     else:
+        refuse(("names", "labels"), "without --similarity")
         facts = description.describe(path)
         lines = [f"{key + ':':<18} {plain(value)}" for key, value in facts.items()]
     if as_json:
@@ -267,9 +255,7 @@ def info(
 
 
 def _hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:
-    import zshash
-
-    hasher = getattr(zshash, method.upper())(n_bits=bits, normalize=normalize)
+    hasher = METHODS[method](n_bits=bits, normalize=normalize)
     options = ("n_bits", "normalize", "random_state")  # have flags of their own
     known = sorted(name for name in hasher.get_params() if name not in options)
     for setting in settings:
