@@ -68,5 +68,7 @@ def test_blocks_give_the_same_whether_held_or_not(working_memory):
         np.vstack([features[part] for part in features.parts()]), Phi, rtol=1e-6
     )
     np.testing.assert_allclose(features.gram(), Phi.astype(float).T @ Phi, rtol=1e-5)
-    weights = sparse.random_array((30, 5000), density=0.01, rng=0, format="csr", dtype=np.float32)
+    rng = np.random.RandomState(1)
+    weights = rng.uniform(size=(30, 5000)) * (rng.uniform(size=(30, 5000)) < 0.01)
+    weights = sparse.csr_array(weights.astype(np.float32))
     np.testing.assert_allclose(features.mix(weights), weights @ Phi, rtol=1e-4, atol=1e-6)
