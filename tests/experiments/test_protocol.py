@@ -106,6 +106,16 @@ def test_synsets_decide_what_a_name_means(animals):
     assert vectors[0] @ vectors[1] > by_name[0] @ by_name[1]
 
 
+def test_several_sources_stand_side_by_side(animals, tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("goldfish 1 0\nbullfrog 0 1\nmonarch 3 4\n")
+    both = label_vectors(animals, np.arange(3), ["wordnet", str(words)])
+    np.testing.assert_allclose(np.linalg.norm(both, axis=1), 1, rtol=1e-6)
+    np.testing.assert_allclose(both[2, -2:] * np.sqrt(2), [0.6, 0.8], rtol=1e-6)
+    exact = label_vectors(animals, np.arange(3), ["wordnet"])
+    np.testing.assert_allclose(both[:, :-2] * np.sqrt(2), exact, rtol=1e-6)
+
+
 def test_targets(animals):
     rows, seen = np.array([2, 0, 2]), np.array([0, 2])
     zsh = ZSH()

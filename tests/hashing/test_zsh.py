@@ -278,8 +278,9 @@ def test_bad_features(small):
         hasher.encode(X[:, :5])
     with pytest.raises(ValueError, match="all rows of X are equal"):
         ZSH(8, n_anchors=30).fit(np.ones((50, 3)), np.arange(50) % 2)
-    with pytest.warns(UserWarning, match="using 120 anchors"):
+    with pytest.warns(UserWarning, match="using 120 anchors") as caught:
         ZSH(8, n_anchors=1000).fit(X, Y)
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("graph", ["knn", "anchor", None])

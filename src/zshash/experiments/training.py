@@ -66,10 +66,16 @@ def _no_category(name: str, known: dict[str, int]) -> str:
 def label_vectors(
     dataset: Dataset, categories: NDArray[np.int64], labels: Sequence[str]
 ) -> NDArray[np.float32]:
-    """Unit vectors (len(categories), p) of some categories, in the space the seen ones span."""
-    exact = list(labels) == [WORDNET] and dataset.synsets
-    names = [(exact or dataset.names)[number] for number in categories]
-    return open_source(labels, seen=names, only=names).embed(names)
+    """Unit vectors (len(categories), p) of some categories, in the space the seen ones span.
+
+    WordNet looks categories up by their ids where the data has them, other sources by name.
+    """
+    parts = []
+    for spec in labels:
+        called = dataset.synsets if spec == WORDNET and dataset.synsets else dataset.names
+        names = [called[number] for number in categories]
+        parts.append(open_source(spec, seen=names, only=names).embed(names))
+    return np.hstack(parts) / np.float32(np.sqrt(len(parts)))
 
 
 def learns_from_labels(hasher: Any) -> bool:

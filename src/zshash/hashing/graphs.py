@@ -140,7 +140,7 @@ def neighbor_laplacian(X, n_neighbors, sigma):
             f"sigma={sigma} is far below the distances between neighbours, so the graph is empty: "
             "set normalize=True or sigma='auto'",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     directed = _csr(weights, indices, n)
     S = directed.maximum(directed.T)

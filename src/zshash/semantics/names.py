@@ -112,12 +112,15 @@ def as_names(names: Iterable[object]) -> list[str]:
 
 
 def synonyms(name: str) -> list[str]:
-    """Split a comma-separated name into its parts.
+    """Split a comma-separated name into its parts, without remarks in brackets.
 
     >>> synonyms("goldfish, Carassius auratus")
     ['goldfish', 'Carassius auratus']
+    >>> synonyms("crane (the bird)")
+    ['crane']
     """
-    return [part for part in map(str.strip, name.split(",")) if normalise(part)]
+    bare = re.sub(r"\([^()]*\)", " ", name)
+    return [part for part in map(str.strip, bare.split(",")) if normalise(part)]
 
 
 def spell(name: str) -> str:
