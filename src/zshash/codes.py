@@ -55,7 +55,7 @@ def words(codes: ArrayLike) -> NDArray[np.uint64]:
     (3, 1)
     """
     codes = np.asarray(codes)
-    if codes.dtype.kind not in "iu" or (codes.size and not 0 <= codes.min() <= codes.max() < 256):
+    if codes.dtype != np.uint8 and not np.isin(codes, np.arange(256)).all():
         raise ValueError(f"codes must be packed bytes (uint8), got {codes.dtype}")
     codes = np.ascontiguousarray(codes, dtype=np.uint8)
     padding = -codes.shape[1] % 8

@@ -147,6 +147,19 @@ def test_three_ways_to_give_the_same_labels(small):
     assert not hasattr(found[1].fit(X, one_hot), "classes_")
 
 
+def test_several_labels_each(small):
+    X, _, labels = small
+    Y = np.zeros((120, 4), dtype=int)
+    Y[np.arange(120), labels] = 1
+    Y[::3, 3] = 1
+    hasher = ZSH(16, n_anchors=30, random_state=0).fit(X, Y)
+    assert hasher.mapping_.shape == (16, 4)
+    assert (np.diff(hasher.objective_) <= 1e-6).all()
+    # the learned codes give the labels back: those of a sample score above those it lacks
+    scores = (2.0 * codes.unpack(hasher.codes_, 16) - 1) @ hasher.mapping_ @ hasher.rotation_.T
+    assert scores[Y == 1].mean() > scores[Y == 0].mean() + 0.5
+
+
 def test_targets_of_their_own_for_every_sample(small):
     X, Y, _ = small
     noisy = Y + 0.01 * np.random.RandomState(0).standard_normal(Y.shape)

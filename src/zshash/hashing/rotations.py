@@ -14,10 +14,34 @@ def random_orthogonal(size, rng):
     return Q * np.sign(np.diag(upper))
 
 
-def procrustes(C):
-    """R = UVᵀ from the singular value decomposition C = UΣVᵀ (Schönemann 1966)."""
-    U, _, Vt = linalg.svd(C)
-    return U @ Vt
+def procrustes(F, W):
+    """R = UVᵀ from the singular value decomposition UΣVᵀ of C = FW (Schönemann 1966).
+
+    F is (p, l) and W (l, p). Where p is large, C has few singular values other than zero: with
+    F = Q₁T₁ and Wᵀ = Q₂T₂, they are those of the small T₁T₂ᵀ, and the orthogonal Q₁ and Q₂ are
+    applied as reflections, never formed.
+    """
+    p, n_bits = F.shape
+    if p <= 2 * n_bits:
+        U, _, Vt = linalg.svd(F @ W)
+        return U @ Vt
+    left, T1 = linalg.qr(F, mode="raw")
+    right, T2 = linalg.qr(W.T, mode="raw")
+    U, _, Vt = linalg.svd(T1[:n_bits] @ T2[:n_bits].T)
+    R = np.eye(p)
+    R[:n_bits, :n_bits] = U @ Vt
+    R = _reflect("L", "N", left, R)
+    return _reflect("R", "T", right, R)
+
+
+def _reflect(side, transposed, reflections, matrix):
+    """Multiply by the Q of a raw QR decomposition from the left or the right."""
+    vectors, scales = reflections
+    work = linalg.lapack.dormqr(side, transposed, vectors, scales, matrix, lwork=-1)[1]
+    product, _, _ = linalg.lapack.dormqr(
+        side, transposed, vectors, scales, matrix, lwork=int(work[0])
+    )
+    return product
 
 
 def cayley(C, R, *, max_iter=500, tolerance=1e-7):

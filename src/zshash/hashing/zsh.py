@@ -338,8 +338,7 @@ def update_rotation(sums, W, R, method):
     """Eq. (16): the orthogonal R nearest to bringing Y onto BW."""
     if method is None:
         return R
-    C = sums.YtB @ W
-    return procrustes(C) if method == "procrustes" else cayley(C, R)
+    return procrustes(sums.YtB, W) if method == "procrustes" else cayley(sums.YtB @ W, R)
 
 
 def update_mapping(sums, R, lam):
