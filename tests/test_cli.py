@@ -163,6 +163,10 @@ def test_parameters_by_name(features, tmp_path):
         (["info", "--similarity"], "similarity needs two categories"),
         (["info", "--similarity", "--labels", "onehot"], "all equally far apart"),
         (["info", "--similarity", "--name", "cat", "--name", "dgo"], "does not know 'dgo'"),
+        (
+            ["info", "{features}", "--similarity", "--name", "a"],
+            "--name has no meaning with a PATH",
+        ),
         (["info", "--name", "cat"], "--name has no meaning without --similarity"),
         (
             ["eval", "{features}", "-m", "{model}", "--bits", "8"],

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from zshash._threads import all_cores, map_blocks
+from zshash._threads import all_cores, map_blocks, run_blocks
 
 
 def blas_threads():
@@ -18,6 +18,12 @@ def test_results_come_in_order():
         return n
 
     assert list(map_blocks(slow_first, range(20))) == list(range(20))
+
+
+def test_running_visits_every_item():
+    seen = []
+    run_blocks(seen.append, range(30))
+    assert sorted(seen) == list(range(30))
 
 
 def test_no_more_than_a_few_items_are_ahead():

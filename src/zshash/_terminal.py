@@ -40,12 +40,10 @@ class Commands(click.Group):
 def _one_line() -> Iterator[None]:
     try:
         yield
-    except click.exceptions.NoArgsIsHelpError:
+    except (click.exceptions.NoArgsIsHelpError, BrokenPipeError):
         raise
     except click.UsageError as error:
         error.ctx = None  # with it, the usage would be printed too
-        raise
-    except BrokenPipeError:
         raise
     except (ValueError, TypeError, OSError, MemoryError) as error:
         raise click.UsageError(" ".join(_message(error).split())) from error

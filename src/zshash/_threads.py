@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["all_cores", "map_blocks"]
+__all__ = ["all_cores", "map_blocks", "run_blocks"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -42,6 +42,12 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def run_blocks(function: Callable[[Item], object], items: Iterable[Item]) -> None:
+    """Call `function` for each item as `map_blocks` does, where its results do not matter."""
+    for _ in map_blocks(function, items):
+        pass
 
 
 _own = threading.local()

@@ -170,8 +170,8 @@ def encode(features: Path, model: Path, output: Path, as_json: bool) -> None:
     "--unseen",
     multiple=True,
     metavar="NAME",
-    help="Category to hide; a number hides that many at random in each run. "
-    "By default those that the model has not seen.",
+    help="Category to hide; when training, a number hides that many at random in each run. "
+    "With --model by default those that it left out.",
 )
 @click.option("--model", "-m", type=existing_file, help="Score this model instead of training.")
 @bits_option
@@ -241,6 +241,8 @@ def info(
     With --similarity: how close in meaning each category is to the others on average. The paper
     finds that the closer ones are retrieved better when nobody labels them.
     """
+    if path:
+        refuse(("names",), "with a PATH")
     if similarity:
         facts = description.similarity(path, names, labels)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]

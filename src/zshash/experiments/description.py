@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from zshash._threads import all_cores
-from zshash.datasets import DataError, load_features
+from zshash.datasets import DataError, Dataset, load_features
 from zshash.experiments.protocol import versions
 from zshash.experiments.training import ONE_HOT, label_vectors
 from zshash.hashing import read_header
-from zshash.semantics import average_similarity, open_source
+from zshash.semantics import average_similarity
 
 __all__ = ["describe", "similarity"]
 
@@ -50,16 +50,11 @@ def similarity(path: Path | None, names: Sequence[str], labels: Sequence[str]) -
     """Average cosine of each category's vector to those of all others."""
     if ONE_HOT in labels:
         raise DataError("one-hot labels are all equally far apart: choose --labels wordnet or FILE")
-    if path is not None:
-        dataset = load_features(path)
-        names = dataset.names
-    if len(names) < 2:
+    empty = np.empty((0, 0), dtype=np.float32)
+    dataset = load_features(path) if path else Dataset(empty, names=tuple(names))
+    if len(dataset.names) < 2:
         raise DataError(
             "similarity needs two categories: give a feature file with names, or --name twice"
         )
-    if path is not None:
-        vectors = label_vectors(dataset, np.arange(len(names)), labels)
-    else:
-        vectors = open_source(labels, seen=names, only=names).embed(names)
-    values = average_similarity(vectors)
-    return {name: float(value) for name, value in zip(names, values, strict=True)}
+    values = average_similarity(label_vectors(dataset, np.arange(len(dataset.names)), labels))
+    return {name: float(value) for name, value in zip(dataset.names, values, strict=True)}

@@ -1,16 +1,18 @@
 """Scores of a method, or of a model at hand, on a feature file."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from zshash.datasets import DataError, Dataset, load_features
-from zshash.experiments.protocol import Protocol, Setup, run, score, summarize, versions
+from zshash.experiments.protocol import Protocol, Setup, make_record, run, summarize
 from zshash.experiments.training import find_categories
 from zshash.hashing import load, read_header
 
 __all__ = ["of_method", "of_model", "summarize"]
+
+# What a model's notes say of its training, and what stands for a note that is missing.
+TRAINING: dict[str, Any] = {"labels": [], "n_train": 0, "fit_seconds": 0.0}
 
 
 def of_method(
@@ -47,22 +49,12 @@ def of_model(
     if trained_on:
         raise DataError(f"{model}: it was trained on {'; '.join(sorted(trained_on))}")
     hidden = Protocol(unseen=numbers, **protocol)
+    name = f"{model.name}, {hasher.n_bits} bits"
+    training = {key: notes.get(key, missing) for key, missing in TRAINING.items()}
     for seed in range(seeds):
         split = hidden.split(dataset, seed)
-        yield {
-            "name": f"{model.name}, {hasher.n_bits} bits",
-            "method": type(hasher).__name__,
-            "parameters": hasher.get_params(),
-            "labels": notes.get("labels", []),
-            "seed": seed,
-            "unseen": [dataset.names[number] for number in split.unseen],
-            "n_train": notes.get("n_train", 0),
-            "fit_seconds": notes.get("fit_seconds", 0.0),
-            **score(dataset, hasher, split, hidden),
-            "protocol": asdict(replace(hidden, unseen=names)),
-            "versions": versions(),
-            "features": features.name,
-        }
+        record = make_record(name, hasher, training, dataset, split, hidden, seed)
+        yield record | {"features": features.name}
 
 
 def _names(notes: dict[str, Any], key: str) -> list[str]:

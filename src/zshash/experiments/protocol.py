@@ -1,7 +1,6 @@
 """Zero-shot retrieval, scored: hide categories, learn from the others, search for the hidden."""
 
 import platform
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from sklearn.base import clone
 import zshash
 from zshash import metrics
 from zshash.datasets import DataError, Dataset, ZeroShotSplit, zero_shot_split
-from zshash.experiments.training import label_names, make_targets
+from zshash.experiments.training import fit_timed, label_names
 
 __all__ = ["Protocol", "Setup", "run", "summarize"]
 
@@ -72,29 +71,41 @@ def run(
         split = protocol.split(dataset, seed)
         for setup in setups:
             hasher, seconds = fit_setup(dataset, setup, split, seed)
-            scores = score(dataset, hasher, split, protocol)
-            yield {
-                "name": setup.name,
-                "method": type(hasher).__name__,
-                "parameters": hasher.get_params(),
+            training = {
                 "labels": label_names(hasher, setup.labels),
-                "seed": seed,
-                "unseen": [dataset.names[number] for number in split.unseen],
                 "n_train": len(split.train),
-                "fit_seconds": round(seconds, 3),
-                **scores,
-                "protocol": asdict(protocol) | {"unseen": np.asarray(protocol.unseen).tolist()},
-                "versions": versions(),
+                "fit_seconds": seconds,
             }
+            yield make_record(setup.name, hasher, training, dataset, split, protocol, seed)
 
 
 def fit_setup(dataset: Dataset, setup: Setup, split: ZeroShotSplit, seed: int) -> tuple[Any, float]:
     """Fit a fresh copy of the setup's hasher with this seed; also the seconds it took."""
     hasher = clone(setup.hasher).set_params(random_state=seed)
-    targets = make_targets(hasher, dataset, split.train, split.seen, setup.labels)
-    start = time.perf_counter()
-    hasher.fit(dataset.X[split.train], targets)
-    return hasher, time.perf_counter() - start
+    return hasher, fit_timed(hasher, dataset, split.train, split.seen, setup.labels)
+
+
+def make_record(
+    name: str,
+    hasher: Any,
+    training: dict[str, Any],
+    dataset: Dataset,
+    split: ZeroShotSplit,
+    protocol: Protocol,
+    seed: int,
+) -> dict[str, Any]:
+    """Scores of a fitted hasher, with all that they depend on."""
+    return {
+        "name": name,
+        "method": type(hasher).__name__,
+        "parameters": hasher.get_params(),
+        **training,
+        "seed": seed,
+        "unseen": [dataset.names[number] for number in split.unseen],
+        **score(dataset, hasher, split, protocol),
+        "protocol": asdict(protocol) | {"unseen": np.asarray(protocol.unseen).tolist()},
+        "versions": versions(),
+    }
 
 
 def score(

@@ -112,6 +112,20 @@ def make_targets(
     return label_vectors(dataset, seen, labels)[np.searchsorted(seen, own)]
 
 
+def fit_timed(
+    hasher: Any,
+    dataset: Dataset,
+    rows: NDArray[np.int64],
+    seen: NDArray[np.int64],
+    labels: Sequence[str],
+) -> float:
+    """Fit `hasher` on the samples `rows` of the categories `seen`; the seconds it took."""
+    targets = make_targets(hasher, dataset, rows, seen, labels)
+    start = time.perf_counter()
+    hasher.fit(dataset.X[rows], targets)
+    return round(time.perf_counter() - start, 3)
+
+
 def fit_model(
     hasher: Any,
     features: Path,
@@ -126,16 +140,14 @@ def fit_model(
     dataset = load_features(features)
     hidden = find_categories(dataset, unseen)
     rows, seen = _training_rows(dataset, hidden, n_train, seed)
-    targets = make_targets(hasher, dataset, rows, seen, labels)
-    start = time.perf_counter()
-    hasher.fit(dataset.X[rows], targets)
+    seconds = fit_timed(hasher, dataset, rows, seen, labels)
     notes = {
         "features": features.name,
         "labels": label_names(hasher, labels),
         "seen": [dataset.names[number] for number in seen],
         "unseen": [dataset.names[number] for number in hidden],
         "n_train": len(rows),
-        "fit_seconds": round(time.perf_counter() - start, 3),
+        "fit_seconds": seconds,
     }
     save(hasher, output, notes=notes)
     return notes
@@ -144,13 +156,15 @@ def fit_model(
 def _training_rows(
     dataset: Dataset, hidden: NDArray[np.int64], n_train: int | None, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to train on and the categories they come from."""
-    labels = np.zeros(len(dataset), np.int64) if dataset.labels is None else dataset.labels
-    rows = np.flatnonzero(~np.isin(labels, hidden))
+    """Rows to train on and the categories they come from, none where there are no labels."""
+    rng = np.random.RandomState(seed)
+    if dataset.labels is None:
+        return draw_training(np.arange(len(dataset)), n_train, rng), np.empty(0, np.int64)
+    rows = np.flatnonzero(~np.isin(dataset.labels, hidden))
     if not rows.size:
         raise DataError("every category is unseen: nothing is left to train on")
-    rows = draw_training(rows, n_train, np.random.RandomState(seed))
-    return rows, np.unique(labels[rows]) if dataset.labels is not None else hidden
+    rows = draw_training(rows, n_train, rng)
+    return rows, np.unique(dataset.labels[rows])
 
 
 def encode_file(features: Path, model: Path, output: Path) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 """
 
 import warnings
-from collections import deque
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +11,7 @@ from sklearn import get_config
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import gen_batches
 
-from zshash._threads import map_blocks
+from zshash._threads import map_blocks, run_blocks
 from zshash.hashing.base import BLOCK_ROWS
 
 FAR = 1e30  # squared distance in units of δ beyond which nothing is computed
@@ -112,7 +111,7 @@ class KernelFeatures:
         if 4 * len(X) * kernel.dimension <= budget:
             whole = np.empty((len(X), kernel.dimension), dtype=np.float32)
             small = gen_batches(len(X), BLOCK_ROWS // 4)  # a block stays in the cache for exp
-            deque(map_blocks(lambda part: kernel(X[part], whole[part]), small), maxlen=0)
+            run_blocks(lambda part: kernel(X[part], whole[part]), small)
             self._whole = whole
 
     def __len__(self):

@@ -1,6 +1,5 @@
 """The face that every hash function shows."""
 
-from collections import deque
 from numbers import Integral
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zshash import codes
-from zshash._threads import map_blocks
+from zshash._threads import run_blocks
 
 MAX_SQUARE = 1e36  # of a row's length: sums of a few such numbers still fit in float32
 BLOCK_ROWS = 1024  # rows handled at a time: 4 MB of φ at 1,000 anchors, enough work for BLAS
@@ -33,7 +32,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         def fill(part):
             projections[part] = project_block(self._prepare(X[part]))
 
-        deque(map_blocks(fill, gen_batches(len(X), BLOCK_ROWS)), maxlen=0)
+        run_blocks(fill, gen_batches(len(X), BLOCK_ROWS))
         return projections
 
     def transform(self, X):

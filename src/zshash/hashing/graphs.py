@@ -5,7 +5,6 @@ samples through the anchors they share (Liu et al. 2011), in time linear in n.
 """
 
 import warnings
-from collections import deque
 from threading import Lock
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from zshash._compiled import compiled
-from zshash._threads import map_blocks
+from zshash._threads import map_blocks, run_blocks
 from zshash.hashing.anchors import add_up
 
 TILE = 512  # samples on a side of one tile of distances: 1 MB, which stays in the cache
@@ -51,7 +50,7 @@ def nearest_neighbors(X, n_neighbors):
 
     # Along the diagonals, so that tiles visited at the same time share no samples.
     pairs = ((i, i + gap) for gap in range(len(tiles)) for i in range(len(tiles) - gap))
-    deque(map_blocks(visit, pairs), maxlen=0)
+    run_blocks(visit, pairs)
     return np.maximum(-2 * best, 0), indices
 
 
@@ -68,7 +67,7 @@ def nearest_anchors(X, anchors, n_nearest):
         near = _closeness(block, anchors, halves, anchor_halves)
         _offer_columns(near, 0, best[rows], indices[rows])
 
-    deque(map_blocks(visit, gen_batches(len(X), TILE)), maxlen=0)
+    run_blocks(visit, gen_batches(len(X), TILE))
     return np.maximum(-2 * best, 0), indices
 
 

@@ -1,6 +1,5 @@
 """From codes and relevance to one histogram of distances, or one ranking, per query."""
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +9,7 @@ from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
 from zshash._compiled import compiled
-from zshash._threads import map_blocks
+from zshash._threads import run_blocks
 from zshash.codes import check_codes, check_integer, words
 
 Counts = NDArray[np.int64]
@@ -123,7 +122,7 @@ def histograms(
         rows, block = part
         _count(queries[rows], database, block, counts[rows])
 
-    deque(map_blocks(count, _blocks(is_relevant, len(queries), len(database))), maxlen=0)
+    run_blocks(count, _blocks(is_relevant, len(queries), len(database)))
     return counts[:, :, 1].copy(), counts.sum(axis=2)
 
 
@@ -169,7 +168,7 @@ def ranked(
         total = counts.sum(axis=2)
         _rank(queries[rows], database, block, np.cumsum(total, axis=1) - total, relevant[rows])
 
-    deque(map_blocks(rank, _blocks(is_relevant, len(queries), len(database))), maxlen=0)
+    run_blocks(rank, _blocks(is_relevant, len(queries), len(database)))
     return relevant, np.ones_like(relevant)
 
 
