@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["all_cores", "map_blocks", "run_blocks"]
+__all__ = ["add_up", "all_cores", "map_blocks", "run_blocks"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -48,6 +50,19 @@ def run_blocks(function: Callable[[Item], object], items: Iterable[Item]) -> Non
     """Call `function` for each item as `map_blocks` does, where its results do not matter."""
     for _ in map_blocks(function, items):
         pass
+
+
+def add_up(blocks: Iterable[NDArray[np.float32]]) -> NDArray[np.float64]:
+    """Sum of float32 matrices in their order, in float64.
+
+    >>> add_up(map_blocks(lambda n: np.full(2, n, dtype=np.float32), range(4)))
+    array([6., 6.])
+    """
+    blocks = iter(blocks)
+    total = next(blocks).astype(np.float64)
+    for block in blocks:
+        total += block
+    return total
 
 
 _own = threading.local()

@@ -1,4 +1,4 @@
-"""Graphs against scikit-learn's neighbours and dense formulas."""
+"""The neighbour graph against scikit-learn's neighbours and dense formulas."""
 
 import numpy as np
 import pytest
@@ -39,13 +39,6 @@ def test_equal_samples_come_in_order():
     assert indices[5].tolist() == [0, 1, 2]
 
 
-def test_nearest_anchors(X):
-    distances, indices = graphs.nearest_anchors(X, X[:70] + 0.1, 4)
-    expected = np.sort(cdist(X, X[:70] + 0.1, "sqeuclidean"), axis=1)[:, :4]
-    np.testing.assert_allclose(distances, expected, atol=1e-5)
-    assert indices.max() < 70
-
-
 def test_laplacian_links_either_direction(X):
     L = graphs.neighbor_laplacian(X[:400], 5, 1.0).toarray()
     np.testing.assert_allclose(L, plain_laplacian(X[:400], 5, 2.0), atol=1e-5)
@@ -79,31 +72,6 @@ def test_gram_with_neighbour_graph(X):
     np.testing.assert_allclose(graphs.neighbor_gram(features, L, 0.3), expected, rtol=1e-4)
 
 
-def test_anchor_weights_are_shares_of_the_nearest(X):
-    Z = graphs.anchor_weights(X, X[:60], 3)
-    assert (np.diff(Z.indptr) == 3).all()
-    np.testing.assert_allclose(Z.sum(axis=1), 1, rtol=1e-5)
-    assert Z[[0], [0]] == Z[[0]].max()  # sample 0 is anchor 0
-
-
-def test_gram_with_anchor_graph(X):
-    features = KernelFeatures(X, AnchorKernel(X[:50], 2.0))
-    Phi = features[:].astype(float)
-    Z = graphs.anchor_weights(X, X[:50], 3)
-    dense = Z.toarray().astype(float)
-    A = dense / dense.sum(axis=0) @ dense.T
-    np.testing.assert_allclose(A.sum(axis=1), 1, rtol=1e-5)
-    expected = Phi.T @ Phi + 0.3 * Phi.T @ (Phi - A @ Phi)
-    np.testing.assert_allclose(graphs.anchor_gram(features, Z, 0.3), expected, rtol=1e-4)
-
-
-def test_far_samples_still_get_weights(X):
-    far = np.vstack([X[:50], np.full((1, 6), 1e4, dtype=np.float32)])
-    Z = graphs.anchor_weights(far, X[:20], 3)
-    np.testing.assert_allclose(Z.sum(axis=1), 1, rtol=1e-5)
-    assert np.isfinite(Z.data).all()
-
-
 def test_a_missing_neighbour_is_never_passed_on():
     with pytest.raises(ValueError, match="too few neighbours"):
-        graphs._csr(np.ones((2, 1), np.float32), np.array([[0], [-1]], np.int32), 2)
+        graphs.csr(np.ones((2, 1), np.float32), np.array([[0], [-1]], np.int32), 2)

@@ -4,6 +4,7 @@
 """
 
 import warnings
+from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
@@ -11,8 +12,8 @@ from sklearn import get_config
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils import gen_batches
 
-from zshash._threads import map_blocks, run_blocks
-from zshash.hashing.base import BLOCK_ROWS
+from zshash._threads import add_up, map_blocks, run_blocks
+from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
 
 FAR = 1e30  # squared distance in units of δ beyond which nothing is computed
 
@@ -152,9 +153,25 @@ class KernelFeatures:
         return compact @ self[used]
 
 
-def add_up(blocks):
-    """Sum of float32 matrices in their order, in float64."""
-    total = None
-    for block in blocks:
-        total = block.astype(np.float64) if total is None else np.add(total, block, out=total)
-    return total
+class KernelHasher(SupervisedHasher):
+    """A method whose bits are the signs of φ(x) P.
+
+    Its parameters include ``n_anchors``, ``anchors`` and ``bandwidth``; its fit ends in
+    ``anchors_``, ``bandwidth_`` and ``projection_``, P (m + 1, n_bits) float32.
+    """
+
+    def _fit_kernel(self, X, rng, width=1):
+        """Choose the anchors and δ: by default `width` mean squared distances to the anchors."""
+        self.anchors_ = choose_anchors(X, self.n_anchors, method=self.anchors, rng=rng)
+        self.bandwidth_ = float(self.bandwidth or width * mean_squared_distance(X, self.anchors_))
+        return KernelFeatures(X, AnchorKernel(self.anchors_, self.bandwidth_))
+
+    def _projector(self):
+        kernel = AnchorKernel(self.anchors_, self.bandwidth_)
+        return lambda X: kernel(X) @ self.projection_
+
+    def _check_kernel(self):
+        check_number(self, "n_anchors", Integral, minimum=1)
+        check_choice(self, "anchors", ("random", "kmeans"))
+        if self.bandwidth is not None:
+            check_number(self, "bandwidth", Real, above=0)

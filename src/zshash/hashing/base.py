@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zshash import codes
 from zshash._threads import run_blocks
+from zshash.hashing.targets import as_targets
 
 MAX_SQUARE = 1e36  # of a row's length: sums of a few such numbers still fit in float32
 BLOCK_ROWS = 1024  # rows handled at a time: 4 MB of φ at 1,000 anchors, enough work for BLAS
@@ -61,6 +62,16 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         _check_values(X)
         return X
 
+    def _training_features(self, X):
+        """Validate and prepare the X of a fit, which must hold at least two different rows."""
+        X = self._prepare(self._features(X, reset=True))
+        if (X[-1] == X[0]).all() and (X[0] == X).all():
+            raise ValueError(
+                f"all rows of X are equal (n_features={X.shape[1]}, normalize={self.normalize}): "
+                "there is nothing to learn from them"
+            )
+        return X
+
     def _prepare(self, X):
         """Features as the method sees them: of unit length where ``normalize`` is set."""
         return unit_rows(X) if self.normalize else X
@@ -77,6 +88,25 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self):
         return int(self.n_bits)
+
+
+class SupervisedHasher(Hasher):
+    """Base of the methods that need labels."""
+
+    def _targets(self, y, n_samples):
+        """Read y, and remember the class labels in it."""
+        targets, classes = as_targets(y, n_samples, method=type(self).__name__)
+        if classes is not None:
+            self.classes_ = classes
+        elif hasattr(self, "classes_"):
+            del self.classes_  # of an earlier fit
+        return targets
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def _check_values(X):

@@ -1,8 +1,66 @@
 """Discrete cyclic coordinate descent: codes that minimise a quadratic, one bit at a time."""
 
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from zshash._compiled import compiled
+from zshash._threads import map_blocks
+
+
+@dataclass
+class Sums:
+    """All that the steps need to know of B: sums over rows, so parts of them add up."""
+
+    BtB: np.ndarray  # (l, l)
+    YtB: np.ndarray  # (p, l)
+    PhitB: np.ndarray  # (m + 1, l)
+    n: int
+    flips: int = 0  # bits that the last B-step changed
+
+    def __add__(self, other):
+        own, others = vars(self).values(), vars(other).values()
+        return Sums(*map(add, own, others))
+
+
+def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):
+    """Lower ‖Y − BA‖² + α‖B − ΦP‖² over B in {−1, 1}, in place, by blocks of rows.
+
+    Returns the sums over the new codes: one pass over Φ serves this step and the next P-step.
+    """
+    P, G = P.astype(np.float32), (A @ A.T).astype(np.float32)
+
+    def update(part):
+        Phi, own, block = features[part], targets[part], B[part]
+        fixed = block.astype(np.float32) @ G
+        scores = own.vectors @ A.T
+        flips = descend(block, fixed, scores, own.rows, Phi @ P, alpha, G, n_sweeps)
+        return measure_block(block, Phi, own, flips)
+
+    return reduce(add, map_blocks(update, features.parts()))
+
+
+def measure(B, features, targets):
+    """The sums of given codes."""
+    parts = features.parts()
+    return reduce(
+        add, map_blocks(lambda part: measure_block(B[part], features[part], targets[part]), parts)
+    )
+
+
+def measure_block(B, Phi, targets, flips=0):
+    """The sums of one block of rows; those of B alone are exact."""
+    by_class = sum_by_class(B, targets.rows, len(targets.vectors))
+    B = B.astype(np.float32)
+    return Sums(
+        BtB=(B.T @ B).astype(np.float64),
+        YtB=targets.vectors.T @ by_class,
+        PhitB=(Phi.T @ B).astype(np.float64),
+        n=len(B),
+        flips=flips,
+    )
 
 
 @compiled

@@ -9,10 +9,11 @@ their bits on average.
 import numpy as np
 from sklearn.utils import check_random_state
 
-from zshash.hashing.base import Hasher, check_choice
+from zshash.hashing.base import check_choice
+from zshash.hashing.linear import LinearHasher, mean_row
 
 
-class LSH(Hasher):
+class LSH(LinearHasher):
     """Signs of random Gaussian projections: the floor that a learned method must beat.
 
     Parameters
@@ -51,12 +52,8 @@ class LSH(Hasher):
         """Draw the hyperplanes; only the mean of X is learned, labels are not looked at."""
         self._check_common()
         check_choice(self, "center", (True, False))
-        X = self._prepare(self._features(X, reset=True))
+        X = self._training_features(X)
         rng = check_random_state(self.random_state)
-        mean = X.mean(axis=0, dtype=np.float64) if self.center else np.zeros(X.shape[1])
-        self.mean_ = mean.astype(np.float32)
-        self.projection_ = rng.standard_normal((X.shape[1], self.n_bits)).astype(np.float32)
+        mean = mean_row(X) if self.center else np.zeros(X.shape[1])
+        self._keep(mean, rng.standard_normal((X.shape[1], self.n_bits)))
         return self
-
-    def _projector(self):
-        return lambda X: (X - self.mean_) @ self.projection_

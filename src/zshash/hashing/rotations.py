@@ -14,22 +14,26 @@ def random_orthogonal(size, rng):
     return Q * np.sign(np.diag(upper))
 
 
-def procrustes(F, W):
-    """R = UVᵀ from the singular value decomposition UΣVᵀ of C = FW (Schönemann 1966).
+def procrustes(C):
+    """R = UVᵀ from the singular value decomposition UΣVᵀ of C (Schönemann 1966)."""
+    U, _, Vt = linalg.svd(C)
+    return U @ Vt
 
-    F is (p, l) and W (l, p). Where p is large, C has few singular values other than zero: with
-    F = Q₁T₁ and Wᵀ = Q₂T₂, they are those of the small T₁T₂ᵀ, and the orthogonal Q₁ and Q₂ are
-    applied as reflections, never formed.
+
+def procrustes_of_product(F, W):
+    """`procrustes` of C = FW, with F (p, l) and W (l, p).
+
+    Where p is large, C has few singular values other than zero: with F = Q₁T₁ and Wᵀ = Q₂T₂,
+    they are those of the small T₁T₂ᵀ, and the orthogonal Q₁ and Q₂ are applied as reflections,
+    never formed.
     """
     p, n_bits = F.shape
     if p <= 2 * n_bits:
-        U, _, Vt = linalg.svd(F @ W)
-        return U @ Vt
+        return procrustes(F @ W)
     left, T1 = linalg.qr(F, mode="raw")
     right, T2 = linalg.qr(W.T, mode="raw")
-    U, _, Vt = linalg.svd(T1[:n_bits] @ T2[:n_bits].T)
     R = np.eye(p)
-    R[:n_bits, :n_bits] = U @ Vt
+    R[:n_bits, :n_bits] = procrustes(T1[:n_bits] @ T2[:n_bits].T)
     R = _reflect("L", "N", left, R)
     return _reflect("R", "T", right, R)
 

@@ -59,7 +59,7 @@ def as_targets(y, n_samples, *, method):
             f"all training samples have the same label: {method} sees only 1 class "
             "and learns nothing that tells categories apart",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return targets, classes
 

@@ -24,31 +24,23 @@ R is a gauge: the objective knows W and R only through A = WRᵀ, and the W-step
 A = (BᵀB + λI)⁻¹BᵀY whatever R is. From the same start, the codes do not depend on R.
 """
 
-from dataclasses import dataclass
-from functools import reduce
 from numbers import Integral, Real
-from operator import add
 
 import numpy as np
-from scipy import linalg
 from sklearn.utils import check_random_state
 
 from zshash import codes
-from zshash._threads import all_cores, map_blocks
-from zshash.hashing import graphs
-from zshash.hashing.anchors import (
-    AnchorKernel,
-    KernelFeatures,
-    choose_anchors,
-    mean_squared_distance,
-)
-from zshash.hashing.base import Hasher, check_choice, check_number
-from zshash.hashing.dcc import descend, sum_by_class
-from zshash.hashing.rotations import cayley, procrustes, random_orthogonal
-from zshash.hashing.targets import as_targets
+from zshash._threads import all_cores
+from zshash.hashing.anchor_graph import anchor_gram, anchor_weights
+from zshash.hashing.anchors import KernelHasher
+from zshash.hashing.base import check_choice, check_number
+from zshash.hashing.dcc import measure, update_codes
+from zshash.hashing.graphs import neighbor_gram, neighbor_laplacian
+from zshash.hashing.ridge import factorize, ridge, solve
+from zshash.hashing.rotations import cayley, procrustes_of_product, random_orthogonal
 
 
-class ZSH(Hasher):
+class ZSH(KernelHasher):
     """Zero-shot hashing: codes for pictures of categories that nobody labelled.
 
     Parameters
@@ -166,30 +158,13 @@ class ZSH(Hasher):
             unit length as the sources in `zshash.semantics` give them).
         """
         self._check_parameters()
-        X = self._prepare(self._features(X, reset=True))
-        targets, classes = as_targets(y, len(X), method="ZSH")
-        self._remember_classes(classes)
+        X = self._training_features(X)
+        targets = self._targets(y, len(X))
         rng = check_random_state(self.random_state)
         with all_cores():  # blocks of rows share them, and small matrices need just one
             features = self._fit_kernel(X, rng)
             self._alternate(features, targets, self._system_matrix(X, features), rng)
         return self
-
-    def _remember_classes(self, classes):
-        if classes is not None:
-            self.classes_ = classes
-        elif hasattr(self, "classes_"):
-            del self.classes_  # of an earlier fit
-
-    def _fit_kernel(self, X, rng):
-        self.anchors_ = choose_anchors(X, self.n_anchors, method=self.anchors, rng=rng)
-        self.bandwidth_ = float(self.bandwidth or mean_squared_distance(X, self.anchors_))
-        if self.bandwidth_ == 0:
-            raise ValueError(
-                f"all rows of X are equal (n_features={X.shape[1]}, normalize={self.normalize}): "
-                "there is nothing to learn from them"
-            )
-        return KernelFeatures(X, AnchorKernel(self.anchors_, self.bandwidth_))
 
     def _system_matrix(self, X, features):
         """M = ΦᵀΦ + β/α I + γ/α ΦᵀLΦ, the same in every iteration."""
@@ -197,11 +172,11 @@ class ZSH(Hasher):
         if self.graph is None or weight == 0:
             M = features.gram()
         elif self.graph == "knn":
-            laplacian = graphs.neighbor_laplacian(X, self.n_neighbors, self.sigma)
-            M = graphs.neighbor_gram(features, laplacian, weight)
+            laplacian = neighbor_laplacian(X, self.n_neighbors, self.sigma)
+            M = neighbor_gram(features, laplacian, weight)
         else:
-            Z = graphs.anchor_weights(X, self.anchors_, self.n_neighbors)
-            M = graphs.anchor_gram(features, Z, weight)
+            Z = anchor_weights(X, self.anchors_, self.n_neighbors)
+            M = anchor_gram(features, Z, weight)
         M[np.diag_indices_from(M)] += self.beta / self.alpha
         return M
 
@@ -215,9 +190,9 @@ class ZSH(Hasher):
         sums = measure(B, features, targets)
         values = []
         for _ in range(self.max_iter):
-            P = update_projection(factor, sums)
+            P = solve(factor, sums.PhitB)  # eq. (8): P = M⁻¹ΦᵀB
             before = sums
-            sums = update_codes(
+            sums = update_codes(  # eq. (15)
                 B, features, targets, P, W @ R.T, alpha=self.alpha, n_sweeps=self.n_sweeps
             )
             R = update_rotation(sums, W, R, self.rotation)
@@ -225,51 +200,24 @@ class ZSH(Hasher):
             values.append(objective(targets, before, sums, P, R, W, self.alpha, self.lam))
             if sums.flips == 0:
                 break
-        self.projection_ = update_projection(factor, sums).astype(np.float32, order="C")
+        self.projection_ = solve(factor, sums.PhitB).astype(np.float32, order="C")
         self.codes_ = codes.pack(B > 0)
         self.mapping_, self.rotation_ = np.ascontiguousarray(W), np.ascontiguousarray(R)
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
-    def _projector(self):
-        kernel = AnchorKernel(self.anchors_, self.bandwidth_)
-        return lambda X: kernel(X) @ self.projection_
-
     def _check_parameters(self):
         self._check_common()
-        for name in ("n_anchors", "n_neighbors", "n_sweeps", "max_iter"):
+        self._check_kernel()
+        for name in ("n_neighbors", "n_sweeps", "max_iter"):
             check_number(self, name, Integral, minimum=1)
         for name in ("alpha", "lam", "init_scale"):
             check_number(self, name, Real, above=0)
         for name in ("beta", "gamma"):
             check_number(self, name, Real, minimum=0)
-        if self.bandwidth is not None:
-            check_number(self, "bandwidth", Real, above=0)
         if not (isinstance(self.sigma, str) and self.sigma == "auto"):
             check_number(self, "sigma", Real, above=0)
-        check_choice(self, "anchors", ("random", "kmeans"))
         check_choice(self, "graph", ("knn", "anchor", None))
         check_choice(self, "rotation", ("procrustes", "cayley", None))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
-
-
-@dataclass
-class Sums:
-    """All that the steps need to know of B: sums over rows, so parts of them add up."""
-
-    BtB: np.ndarray  # (l, l)
-    YtB: np.ndarray  # (p, l)
-    PhitB: np.ndarray  # (m + 1, l)
-    n: int
-    flips: int = 0  # bits that the last B-step changed
-
-    def __add__(self, other):
-        own, others = vars(self).values(), vars(other).values()
-        return Sums(*map(add, own, others))
 
 
 def initialize(n, n_bits, p, init_scale, rng):
@@ -281,70 +229,16 @@ def initialize(n, n_bits, p, init_scale, rng):
     return B, rng.standard_normal((n_bits, p)) * (init_scale / np.sqrt(n_bits * p))
 
 
-def factorize(M):
-    """Cholesky factor of the P-step's matrix."""
-    try:
-        return linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        raise ValueError(
-            "the kernel features are too alike for these weights: raise beta or use fewer anchors"
-        ) from None
-
-
-def update_projection(factor, sums):
-    """Eq. (8): P = M⁻¹ΦᵀB."""
-    return linalg.cho_solve(factor, sums.PhitB, check_finite=False)
-
-
-def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):
-    """Eq. (15) on every block of rows, in place: discrete cyclic coordinate descent.
-
-    Returns the sums over the new codes: one pass over Φ serves this step and the next P-step.
-    """
-    P, G = P.astype(np.float32), (A @ A.T).astype(np.float32)
-
-    def update(part):
-        Phi, own, block = features[part], targets[part], B[part]
-        fixed = block.astype(np.float32) @ G
-        scores = own.vectors @ A.T
-        flips = descend(block, fixed, scores, own.rows, Phi @ P, alpha, G, n_sweeps)
-        return measure_block(block, Phi, own, flips)
-
-    return reduce(add, map_blocks(update, features.parts()))
-
-
-def measure(B, features, targets):
-    """The sums of given codes."""
-    parts = features.parts()
-    return reduce(
-        add, map_blocks(lambda part: measure_block(B[part], features[part], targets[part]), parts)
-    )
-
-
-def measure_block(B, Phi, targets, flips=0):
-    """The sums of one block of rows; those of B alone are exact."""
-    by_class = sum_by_class(B, targets.rows, len(targets.vectors))
-    B = B.astype(np.float32)
-    return Sums(
-        BtB=(B.T @ B).astype(np.float64),
-        YtB=targets.vectors.T @ by_class,
-        PhitB=(Phi.T @ B).astype(np.float64),
-        n=len(B),
-        flips=flips,
-    )
-
-
 def update_rotation(sums, W, R, method):
     """Eq. (16): the orthogonal R nearest to bringing Y onto BW."""
     if method is None:
         return R
-    return procrustes(sums.YtB, W) if method == "procrustes" else cayley(sums.YtB @ W, R)
+    return procrustes_of_product(sums.YtB, W) if method == "procrustes" else cayley(sums.YtB @ W, R)
 
 
 def update_mapping(sums, R, lam):
     """Eq. (18): W = (BᵀB + λI)⁻¹BᵀYR."""
-    system = sums.BtB + lam * np.eye(len(sums.BtB))
-    return linalg.solve(system, sums.YtB.T @ R, assume_a="pos", check_finite=False)
+    return ridge(sums.BtB, sums.YtB.T @ R, lam)
 
 
 def objective(targets, before, sums, P, R, W, alpha, lam):

@@ -1,0 +1,115 @@
+"""The graph that links samples through the anchors they share (Liu et al. 2011), linear in n.
+
+Z (n, m) holds the weights of each sample on its s nearest anchors, rows summing to 1. With
+Λ = diag(Zᵀ1), the affinity A = ZΛ⁻¹Zᵀ is positive semidefinite and its rows sum to 1, so its
+Laplacian is I − A. Neither is ever formed.
+"""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from zshash._threads import add_up, map_blocks
+from zshash.hashing.anchors import choose_anchors
+from zshash.hashing.base import Hasher, check_number
+from zshash.hashing.graphs import TILE, closeness, csr, nobody, offer_columns
+
+TINY = np.finfo(np.float32).tiny
+
+
+class AnchorGraphHasher(Hasher):
+    """A method whose bits are the signs of z(x) E, z(x) the weights of x on its nearest anchors.
+
+    Its parameters include ``n_anchors`` and ``n_nearest``; its fit ends in ``anchors_`` (m, d),
+    ``sigma_`` and ``embedding_``, E (m, n_bits) float32.
+    """
+
+    def _fit_graph(self, X, rng):
+        """Choose the anchors and σ; returns Z, in which every anchor has some weight."""
+        anchors = choose_anchors(X, self.n_anchors, method="kmeans", rng=rng)
+        distances, indices = nearest_anchors(X, anchors, self.n_nearest)
+        used, indices = np.unique(indices, return_inverse=True)
+        self.anchors_, self.sigma_ = anchors[used], width(distances)
+        return weigh(distances, indices.reshape(distances.shape), len(used), self.sigma_)
+
+    def _projector(self):
+        anchors = Anchors(self.anchors_)
+
+        def project(X):
+            distances, indices = anchors.nearest(X, self.n_nearest)
+            return weigh(distances, indices, len(self.anchors_), self.sigma_) @ self.embedding_
+
+        return project
+
+    def _check_graph(self):
+        check_number(self, "n_anchors", Integral, minimum=2)
+        check_number(self, "n_nearest", Integral, minimum=1)
+
+
+class Anchors:
+    """Anchors (m, d) to look up the nearest of."""
+
+    def __init__(self, anchors):
+        self._center = anchors.mean(axis=0)
+        self._offsets = anchors - self._center
+        self._halves = np.einsum("ij,ij->i", self._offsets, self._offsets) / 2
+
+    def nearest(self, X, n_nearest):
+        """The nearest anchors of each row of X: squared distances and indices, both (n, k)."""
+        X = X - self._center
+        halves = np.einsum("ij,ij->i", X, X) / 2
+        best, indices = nobody(len(X), min(n_nearest, len(self._halves)))
+        offer_columns(closeness(X, self._offsets, halves, self._halves), 0, best, indices)
+        return np.maximum(-2 * best, 0), indices
+
+
+def nearest_anchors(X, anchors, n_nearest):
+    """The nearest anchors of all rows of X, by blocks."""
+    anchors = Anchors(anchors)
+    blocks = map_blocks(lambda part: anchors.nearest(X[part], n_nearest), gen_batches(len(X), TILE))
+    distances, indices = map(np.concatenate, zip(*blocks, strict=True))
+    return distances, indices
+
+
+def width(distances):
+    """σ: the mean distance of the training samples to the last anchor they keep."""
+    return float(np.sqrt(distances[:, -1]).mean(dtype=np.float64))
+
+
+def weigh(distances, indices, n_anchors, sigma):
+    """Z (n, m), sparse: anchor a weighs exp(−‖x − a‖²/σ²) before the rows are normalised.
+
+    The nearest anchor's distance is taken off first, so that far samples do not divide zero by
+    zero.
+    """
+    weights = np.exp((distances[:, :1] - distances) / max(sigma**2, TINY))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return csr(weights.astype(np.float32), indices, n_anchors)
+
+
+def anchor_weights(X, anchors, n_nearest):
+    """Z of training samples, with σ from their own distances."""
+    distances, indices = nearest_anchors(X, anchors, n_nearest)
+    return weigh(distances, indices, len(anchors), width(distances))
+
+
+def mass(Z):
+    """The diagonal of Λ = diag(Zᵀ1), float64, with 1 for an anchor that nobody uses."""
+    total = np.asarray(Z.sum(axis=0, dtype=np.float64)).ravel()
+    return np.where(total > 0, total, 1)
+
+
+def smooth(Z, F):
+    """A F = Z Λ⁻¹ Zᵀ F."""
+    return Z @ ((Z.T @ F) / mass(Z)[:, None])
+
+
+def anchor_gram(features, Z, weight):
+    """Φᵀ(I + weight · L)Φ for the Laplacian L = I − A, from sums over rows.
+
+    ΦᵀLΦ = ΦᵀΦ − CᵀΛ⁻¹C with the small matrix C = ZᵀΦ.
+    """
+    C = add_up(map_blocks(lambda part: Z[part].T @ features[part], features.parts()))
+    C /= np.sqrt(mass(Z))[:, None]
+    return (1 + weight) * features.gram() - weight * (C.T @ C)

@@ -1,0 +1,58 @@
+"""Which samples are similar: those that share a label. What the pairwise methods learn from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Pairs of samples that share a label, never held as a matrix of all pairs.
+
+    Samples with the same labels form a group. Two samples are similar if some label is in both
+    groups' ``labels``; a sample without any label is similar to none.
+    """
+
+    labels: np.ndarray  # (g, c) 0/1, float32: the labels of each group
+    groups: np.ndarray  # (n,) intp: the group of each sample
+
+    def __len__(self):
+        return len(self.groups)
+
+    def __getitem__(self, rows):
+        """The similarity of some samples to each other: a slice or an array of row numbers."""
+        used, groups = np.unique(self.groups[rows], return_inverse=True)
+        return Similarity(self.labels[used], groups)
+
+    def block(self, rows, columns):
+        """Whether each of the samples `rows` is similar to each of `columns`, bool."""
+        used, places = np.unique(self.groups[columns], return_inverse=True)
+        shared = self.labels[self.groups[rows]] @ self.labels[used].T
+        return shared[:, places] > 0
+
+    def between_groups(self):
+        """Whether the samples of each group are similar to those of each other, bool (g, g)."""
+        return self.labels @ self.labels.T > 0
+
+    def sum_by_group(self, F):
+        """Sum of the rows of F (n, f) within each group, (g, f)."""
+        sums = np.zeros((len(self.labels), F.shape[1]), dtype=F.dtype)
+        np.add.at(sums, self.groups, F)
+        return sums
+
+
+def similarity(targets, method):
+    """The pairs that `targets` calls similar.
+
+    Label vectors that are not 0/1 stand for a class each, so samples with equal vectors are
+    similar.
+    """
+    vectors = targets.vectors
+    if np.isin(vectors, (0, 1)).all():
+        return Similarity(vectors.astype(np.float32), targets.rows)
+    if len(vectors) == len(targets):
+        raise ValueError(
+            f"{method} learns from samples that share a label, and no two of these targets are "
+            "equal: give class labels (n,) or a 0/1 label matrix (n, c)"
+        )
+    return Similarity(np.eye(len(vectors), dtype=np.float32), targets.rows)
