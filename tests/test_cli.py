@@ -87,6 +87,57 @@ def test_eval_of_a_model(features, model):
     assert found["summary"][0]["map"] > 0.15
 
 
+def test_nothing_hidden(features):
+    done = call(
+        *("eval", features, "--all-seen", "--method", "ksh", "--train", 500, "--queries", 50),
+        *("--k", 100, "--seeds", 1, "--json", "--bits", 16, "--set", "n_anchors=50"),
+    )
+    (run,) = json.loads(done.stdout)["runs"]
+    assert (run["method"], run["unseen"], run["labels"]) == ("KSH", [], ["onehot"])
+    assert run["map"] > 0.8
+
+
+@pytest.mark.parametrize("method", zshash.methods())
+def test_fit_by_every_method(method, features, tmp_path):
+    flags = ["--set", "n_anchors=60"] if "n_anchors" in zshash.methods()[method].parameters else []
+    path = tmp_path / "model"
+    done = call(
+        *("fit", features, "-o", path, "--method", method.lower(), "--unseen", "four"),
+        *("--train", 300, "--bits", 16, *flags),
+    )
+    assert done.exit_code == 0, done.output
+    assert f"{method}, 16 bits, 300 samples of 9 seen categories" in done.output
+    assert zshash.load(path).encode(digits().X).shape == (1797, 2)
+
+
+def test_compare(features, tmp_path):
+    arguments = [
+        *("compare", features, "--unseen", "four", "--train", 300, "--queries", 30, "--k", 50),
+        *("--method", "ksh", "--method", "lsh", "--bits", 32, "--bits", 16, "--seeds", 2),
+        *("--set", "KSH.n_anchors=40", "-o", tmp_path / "table"),
+    ]
+    done = call(*arguments)
+    assert done.exit_code == 0, done.output
+    assert "Hidden: four; 300 training samples, 30 queries" in done.output
+    assert "2 seeds. KSH: n_anchors=40." in done.output
+    assert "|  | 16 bits | 32 bits |" in done.output
+    assert (tmp_path / "table.md").read_text() == done.stdout
+    found = json.loads(call(*arguments, "--json").stdout)
+    assert found == json.loads((tmp_path / "table.json").read_text())
+    assert len(found["runs"]) == 8
+    assert len(found["summary"]) == 4
+
+
+def test_methods():
+    text = call("info", "--methods").output
+    assert "KSH (2012, pairwise)\n  W. Liu, J. Wang" in text
+    assert "n_anchors=300" in text
+    facts = json.loads(call("info", "--methods", "--json").stdout)
+    assert set(facts) == set(zshash.methods())
+    assert facts["ZSH"]["kind"] == "semantic"
+    assert 1e-5 in facts["ZSH"]["grid"]["alpha"]
+
+
 def test_info(features, model):
     assert f"zshash:            {zshash.__version__}" in call("info").output
     facts = json.loads(call("info", model, "--json").stdout)
@@ -156,6 +207,32 @@ def test_parameters_by_name(features, tmp_path):
         (["encode", "{features}", "-m", "{features}", "-o", "{tmp}/c"], "not a zshash model"),
         (["encode", "{narrow}", "-m", "{model}", "-o", "{tmp}/c"], "X has 3 features, but ZSH is"),
         (["eval", "{features}"], "say which category to hide"),
+        (["eval", "{features}", "--unseen", "four", "--all-seen"], "say which category to hide"),
+        (
+            ["fit", "{features}", "-o", "{tmp}/m", "--method", "ksh", "--labels", "wordnet"],
+            "KSH learns which samples share a category",
+        ),
+        (
+            ["fit", "{features}", "-o", "{tmp}/m", "--method", "lsh", "--labels", "wordnet"],
+            "LSH does not look at labels",
+        ),
+        (
+            ["fit", "{features}", "-o", "{tmp}/m", "--method", "itq", "--bits", "96"],
+            "n_bits=96 is more than the dimension of X (n_features=64)",
+        ),
+        (["fit", "{narrow}", "-o", "{tmp}/m", "--method", "sdh"], "no labels to learn from"),
+        (["compare", "{features}", "-o", "{tmp}/t"], "say which category to hide"),
+        (["compare", "cifar", "--all-seen", "-o", "{tmp}/t"], "neither a feature file nor a stand"),
+        (["compare", "cifar10", "--k", "9", "-o", "{tmp}/t"], "--k has no meaning with a standard"),
+        (
+            ["compare", "{features}", "--all-seen", "--set", "n_anchors=9", "-o", "{tmp}/t"],
+            "write METHOD.NAME=VALUE with one of ZSH, ",
+        ),
+        (
+            ["compare", "{features}", "--all-seen", "--set", "KSH.anchors", "-o", "{tmp}/t"],
+            "'anchors': write NAME=VALUE with one of anchors, ",
+        ),
+        (["info", "--methods", "--similarity"], "--similarity has no meaning with --methods"),
         (["eval", "{features}", "--unseen", "10"], "10 of 10 categories can not be unseen"),
         (["eval", "{narrow}", "--unseen", "cat"], "the data has no labels"),
         (["eval", "{features}", "--unseen", "four", "--queries", "9999"], "9999 queries of 181"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zshash.hashing.files import METHODS
+import zshash
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
@@ -29,7 +29,7 @@ def test_links_lead_somewhere(page):
 
 def test_every_method_has_a_page():
     methods = {path.stem for path in (ROOT / "docs" / "methods").glob("*.md")}
-    assert methods == {name.lower() for name in METHODS}
+    assert methods == {name.lower() for name in zshash.methods()}
 
 
 def test_the_makefile_has_the_commands_of_the_readme():

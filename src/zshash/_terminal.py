@@ -17,6 +17,7 @@ __all__ = [
     "plain",
     "print_json",
     "print_scores",
+    "read_settings",
     "refuse",
     "show_warning",
 ]
@@ -106,3 +107,25 @@ def print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None
             f"{row['name']:<{width}}  {with_deviation(row, 'map'):<15}  "
             f"{with_deviation(row, 'precision'):<19}  {row['fit_seconds']:.2f} s"
         )
+
+
+def read_settings(hasher: Any, settings: Sequence[str]) -> dict[str, Any]:
+    """Parameters of a method from ``NAME=VALUE``."""
+    options = ("n_bits", "normalize", "random_state")  # have flags of their own
+    known = sorted(name for name in hasher.get_params() if name not in options)
+    parameters = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or name not in known:
+            cure = f"with one of {', '.join(known)}" if known else "for a method that has some"
+            raise click.BadParameter(f"{setting!r}: write NAME=VALUE {cure}", param_hint="--set")
+        parameters[name] = _literal(text)
+    return parameters
+
+
+def _literal(text: str) -> Any:
+    """A number, true, false or none where it reads as one, else the word itself."""
+    try:
+        return json.loads({"none": "null"}.get(text.lower(), text.lower()))
+    except ValueError:
+        return text

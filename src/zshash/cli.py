@@ -1,6 +1,5 @@
 """The command line: one thin command per verb."""
 
-import json
 import sys
 import warnings
 from collections.abc import Sequence
@@ -11,56 +10,39 @@ import click
 from tqdm import tqdm
 
 from zshash._files import write_whole
+from zshash._options import (
+    all_seen_option,
+    bits_option,
+    existing_file,
+    json_option,
+    k_option,
+    labels_option,
+    method_choice,
+    method_option,
+    normalize_option,
+    output_file,
+    queries_option,
+    radius_option,
+    seeds_option,
+    set_option,
+    train_option,
+    unseen_option,
+)
 from zshash._terminal import (
     Commands,
-    OutputFile,
     plain,
     print_json,
     print_scores,
+    read_settings,
     refuse,
     show_warning,
 )
-from zshash.experiments import Demo, description, evaluation
+from zshash.experiments import Demo, comparison, description, evaluation
 from zshash.experiments.page import render
+from zshash.experiments.standard import STANDARD
+from zshash.experiments.tables import to_json, to_markdown
 from zshash.experiments.training import encode_file, fit_model
-from zshash.hashing.files import METHODS
-
-existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
-output_file = OutputFile()
-
-bits_option = click.option(
-    "--bits", default=64, show_default=True, type=click.IntRange(8, 1024), help="Bits of a code."
-)
-labels_option = click.option(
-    "--labels",
-    multiple=True,
-    default=("wordnet",),
-    show_default=True,
-    metavar="SOURCE",
-    help="Where category names get their vectors: wordnet, onehot, or a file of word vectors "
-    "(word2vec, GloVe or fastText text, .npz). Given several times, sources are combined.",
-)
-method_option = click.option(
-    "--method",
-    default="ZSH",
-    show_default=True,
-    type=click.Choice(list(METHODS), case_sensitive=False),
-    help="Hashing method.",
-)
-set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Set a parameter of the method, for instance --set n_anchors=500 --set graph=anchor.",
-)
-normalize_option = click.option(
-    "--normalize/--no-normalize",
-    default=True,
-    show_default=True,
-    help="Bring every feature vector to unit length first.",
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+from zshash.hashing.registry import METHODS
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -74,7 +56,7 @@ def main(ctx: click.Context) -> None:
 
 @main.command()
 @bits_option
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Runs.")
+@seeds_option(5)
 @click.option(
     "--output",
     "-o",
@@ -166,28 +148,29 @@ def encode(features: Path, model: Path, output: Path, as_json: bool) -> None:
 
 @main.command(name="eval")
 @click.argument("features", type=existing_file)
+@unseen_option
+@all_seen_option
 @click.option(
-    "--unseen",
-    multiple=True,
-    metavar="NAME",
-    help="Category to hide; when training, a number hides that many at random in each run. "
-    "With --model by default those that it left out.",
+    "--model",
+    "-m",
+    type=existing_file,
+    help="Score this model instead of training, by default on the categories that it left out.",
 )
-@click.option("--model", "-m", type=existing_file, help="Score this model instead of training.")
 @bits_option
 @labels_option
 @method_option
 @set_option
 @normalize_option
-@click.option("--train", "n_train", type=click.IntRange(2), help="Samples to train on.")
-@click.option("--queries", "n_queries", type=click.IntRange(1), help="Queries to draw.")
-@click.option("--k", default=5000, show_default=True, type=click.IntRange(1), help="Ranks of MAP.")
-@click.option("--radius", default=2, show_default=True, type=click.IntRange(0), help="Of the ball.")
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Runs.")
+@train_option
+@queries_option
+@k_option
+@radius_option
+@seeds_option(5)
 @json_option
 def evaluate(
     features: Path,
     unseen: tuple[str, ...],
+    all_seen: bool,
     model: Path | None,
     bits: int,
     labels: tuple[str, ...],
@@ -208,12 +191,14 @@ def evaluate(
     """
     options = {"n_queries": n_queries, "k": k, "radius": radius}
     if model:
-        refuse(("bits", "labels", "method", "settings", "normalize", "n_train"), "with --model")
+        own = ("all_seen", "bits", "labels", "method", "settings", "normalize", "n_train")
+        refuse(own, "with --model")
         records = evaluation.of_model(features, model, unseen, seeds=seeds, **options)
     else:
         hasher = _hasher(method, bits, normalize, settings)
+        hidden = _hidden(unseen, all_seen)
         records = evaluation.of_method(
-            features, hasher, labels, unseen, seeds=seeds, n_train=n_train, **options
+            features, hasher, labels, hidden, seeds=seeds, n_train=n_train, **options
         )
     collected = list(tqdm(records, total=seeds, desc="runs", disable=None))
     summary = evaluation.summarize(collected)
@@ -224,26 +209,110 @@ def evaluate(
 
 
 @main.command()
+@click.argument("data", nargs=-1, required=True)
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    metavar="NAME",
+    type=output_file,
+    help="Where to write: NAME.json and NAME.md. Runs that NAME.json holds are not run again.",
+)
+@click.option(
+    "--method",
+    "names",
+    multiple=True,
+    type=method_choice,
+    help="Hashing method, several times for several of them.  [default: all]",
+)
+@click.option(
+    "--bits",
+    multiple=True,
+    default=(16, 32, 64, 96, 128),
+    show_default=True,
+    type=click.IntRange(8, 1024),
+    help="Bits of a code, several times for several lengths.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="METHOD.NAME=VALUE",
+    help="Set a parameter of a method, for instance --set KSH.n_anchors=1000.",
+)
+@labels_option
+@unseen_option
+@all_seen_option
+@train_option
+@queries_option
+@k_option
+@radius_option
+@seeds_option(4)
+@json_option
+def compare(
+    data: tuple[str, ...],
+    output: Path,
+    names: tuple[str, ...],
+    bits: tuple[int, ...],
+    settings: tuple[str, ...],
+    labels: tuple[str, ...],
+    unseen: tuple[str, ...],
+    all_seen: bool,
+    n_train: int | None,
+    n_queries: int | None,
+    k: int,
+    radius: int,
+    seeds: int,
+    as_json: bool,
+) -> None:
+    """Score methods side by side, at several code lengths, on the same splits.
+
+    DATA is a feature file as for eval, or the name of a standard protocol (cifar10, tiny100 or
+    cifar10-seen), whose features are in the folder that the environment variable ZSHASH_DATA
+    names. Several DATA end up in one document.
+    """
+    given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
+    if set(data) & set(STANDARD):
+        refuse((*given, "labels", "unseen", "all_seen"), "with a standard protocol")
+    if set(data) - set(STANDARD):
+        given["unseen"] = _hidden(unseen, all_seen)
+    setups = {name: _parameters(name, settings) for name in names or METHODS}
+    tasks = [
+        comparison.make_task(item, setups, sorted(set(bits)), labels, **given) for item in data
+    ]
+    records = comparison.compare_into(output, tasks, range(seeds))
+    total = seeds * sum(len(task.setups) for task in tasks)
+    collected = list(tqdm(records, total=total, desc="runs", disable=None))
+    click.echo(to_json(collected) if as_json else to_markdown(collected), nl=False)
+
+
+@main.command()
 @click.argument("path", required=False, type=existing_file)
+@click.option("--methods", "list_methods", is_flag=True, help="The hashing methods there are.")
 @click.option("--similarity", is_flag=True, help="Average cosine of each category to the others.")
 @click.option("--name", "names", multiple=True, help="Category for --similarity, without a PATH.")
 @labels_option
 @json_option
 def info(
     path: Path | None,
+    list_methods: bool,
     similarity: bool,
     names: tuple[str, ...],
     labels: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Describe a model, a feature file, or this installation.
+    """Describe a model, a feature file, this installation, or the methods in it.
 
     With --similarity: how close in meaning each category is to the others on average. The paper
     finds that the closer ones are retrieved better when nobody labels them.
     """
     if path:
         refuse(("names",), "with a PATH")
-    if similarity:
+    if list_methods:
+        refuse(("path", "similarity", "names", "labels"), "with --methods")
+        facts: dict[str, Any] = description.of_methods()
+        lines = [line for name, method in facts.items() for line in _portrait(name, method)]
+    elif similarity:
         facts = description.similarity(path, names, labels)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
     else:
@@ -256,26 +325,40 @@ def info(
         click.echo("\n".join(lines))
 
 
+def _portrait(name: str, method: dict[str, Any]) -> list[str]:
+    """A method in a few lines."""
+    lines = [f"{name} ({method['year']}, {method['kind']})", f"  {method['citation']}"]
+    return [*lines, f"  {plain(method['parameters'])}"]
+
+
 def _hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:
-    hasher = METHODS[method](n_bits=bits, normalize=normalize)
-    options = ("n_bits", "normalize", "random_state")  # have flags of their own
-    known = sorted(name for name in hasher.get_params() if name not in options)
+    estimator = METHODS[method].estimator
+    parameters = read_settings(estimator(), settings)
+    return estimator(n_bits=bits, normalize=normalize, **parameters)
+
+
+def _parameters(method: str, settings: Sequence[str]) -> dict[str, Any]:
+    """The parameters that ``METHOD.NAME=VALUE`` sets for one method."""
+    own = []
     for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not equals or name not in known:
+        name, _, rest = setting.partition(".")
+        if name.lower() not in map(str.lower, METHODS):
             raise click.BadParameter(
-                f"{setting!r}: write NAME=VALUE with one of {', '.join(known)}", param_hint="--set"
+                f"{setting!r}: write METHOD.NAME=VALUE with one of {', '.join(METHODS)}",
+                param_hint="--set",
             )
-        hasher.set_params(**{name: _literal(text)})
-    return hasher
+        if name.lower() == method.lower():
+            own.append(rest)
+    return read_settings(METHODS[method].estimator(), own)
 
 
-def _literal(text: str) -> Any:
-    """A number, true, false or none where it reads as one, else the word itself."""
-    try:
-        return json.loads({"none": "null"}.get(text.lower(), text.lower()))
-    except ValueError:
-        return text
+def _hidden(unseen: tuple[str, ...], all_seen: bool) -> tuple[str, ...] | None:
+    """The categories to hide, None for none of them; one of both options must be given."""
+    if bool(unseen) == all_seen:
+        raise click.UsageError(
+            "say which category to hide: --unseen NAME, --unseen 10 for any ten, or --all-seen"
+        )
+    return unseen or None
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zshash.datasets import zero_shot_split
+from zshash.datasets import conventional_split, zero_shot_split
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_random_number_of_categories_varies(labels):
 
 
 def test_fewer_seen_samples_than_asked_for_is_said(labels):
-    with pytest.warns(UserWarning, match="only 180 samples of seen categories"):
+    with pytest.warns(UserWarning, match="only 180 samples to train on: using all"):
         split = zero_shot_split(labels, [3], n_train=1000, random_state=0)
     assert len(split.train) == 180
 
@@ -63,7 +63,7 @@ def test_fewer_seen_samples_than_asked_for_is_said(labels):
         ({"unseen": range(10)}, "some categories must be seen"),
         ({"unseen": 10}, "10 of 10 categories can not be unseen"),
         ({"unseen": 0}, "0 of 10 categories"),
-        ({"unseen": [3], "n_queries": 20}, "20 queries of 20 unseen samples: at least one must"),
+        ({"unseen": [3], "n_queries": 20}, "20 queries of 20 samples to draw from: at least one"),
         ({"unseen": [3], "n_queries": 0}, "0 queries of 20"),
         ({"unseen": [3], "n_train": 0}, "n_train must be a whole number of at least 1, got 0"),
     ],
@@ -76,3 +76,20 @@ def test_bad_splits(labels, arguments, message):
 def test_a_label_matrix_can_not_be_split():
     with pytest.raises(ValueError, match=r"one label for each sample, got shape \(4, 2\)"):
         zero_shot_split(np.ones((4, 2)), [1])
+
+
+def test_nothing_hidden(labels):
+    split = conventional_split(labels, n_train=50, n_queries=15, random_state=0)
+    assert len(split.train) == 50
+    assert len(split.queries) == 15
+    assert np.isin(split.train, split.database).all()
+    assert sorted([*split.queries, *split.database]) == list(range(200))
+    assert split.unseen.size == 0
+    assert split.seen.tolist() == np.unique(labels[split.train]).tolist()
+    defaults = conventional_split(labels, random_state=0)
+    assert len(defaults.queries) == 20
+    np.testing.assert_array_equal(defaults.train, defaults.database)
+    again = conventional_split(labels, n_train=50, n_queries=15, random_state=0)
+    np.testing.assert_array_equal(split.train, again.train)
+    with pytest.raises(ValueError, match="200 queries of 200 samples to draw from"):
+        conventional_split(labels, n_queries=200)

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from zshash import LSH, ZSH
+from zshash import CCAITQ, KSH, LSH, ZSH
 from zshash.datasets import DataError, Dataset, digits
 from zshash.experiments import Protocol, Setup, run, summarize
 from zshash.experiments.protocol import with_deviation
@@ -123,7 +123,15 @@ def test_targets(animals):
     vectors = make_targets(zsh, animals, rows, seen, ["wordnet"])
     np.testing.assert_array_equal(vectors[0], vectors[2])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
-    assert make_targets(LSH(), Dataset(animals.X), rows, seen, ["wordnet"]) is None
+    assert make_targets(LSH(), Dataset(animals.X), rows, seen, []) is None
+    np.testing.assert_array_equal(make_targets(zsh, animals, rows, seen, []), vectors)
+    assert make_targets(CCAITQ(), animals, rows, seen, []).tolist() == [2, 0, 2]
+    assert make_targets(CCAITQ(), animals, rows, seen, ["wordnet"]).shape == vectors.shape
+    assert make_targets(KSH(), animals, rows, seen, []).tolist() == [2, 0, 2]
+    with pytest.raises(DataError, match="LSH does not look at labels: leave --labels out"):
+        make_targets(LSH(), animals, rows, seen, ["onehot"])
+    with pytest.raises(DataError, match="KSH learns which samples share a category"):
+        make_targets(KSH(), animals, rows, seen, ["wordnet"])
     with pytest.raises(DataError, match="can not be combined"):
         make_targets(zsh, animals, rows, seen, ["wordnet", "onehot"])
     with pytest.raises(DataError, match="no labels to learn from"):

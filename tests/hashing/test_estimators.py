@@ -3,18 +3,42 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from zshash import LSH, ZSH
+import zshash
+from zshash import codes
 
-ESTIMATORS = [
-    ZSH(n_bits=8, n_anchors=10, sigma="auto", random_state=0),
-    ZSH(n_bits=8, n_anchors=10, graph="anchor", anchors="kmeans", rotation=None, random_state=0),
-    ZSH(n_bits=8, n_anchors=10, graph=None, normalize=True, rotation="cayley", random_state=0),
-    LSH(n_bits=8),
-]
+VARIANTS = {
+    "ZSH": [
+        {"sigma": "auto"},
+        {"graph": "anchor", "anchors": "kmeans", "rotation": None},
+        {"graph": None, "normalize": True, "rotation": "cayley"},
+    ],
+    "COSDISH": [{}, {"solver": "exact"}],
+    "SDH": [{}, {"loss": "hinge"}],
+    "DGH": [{}, {"init": "rotated"}],
+    "LFH": [{}, {"variant": "full", "max_iter": 3}],
+    "IMH": [{"perplexity": 2}, {"embedding": "le", "perplexity": 2}],
+    "AGH": [{}, {"n_layers": 1}],
+    "SSH": [{}, {"variant": "orthogonal"}, {"variant": "nonorthogonal", "n_labeled": None}],
+}
 
 
+def estimators():
+    """Every method, small, as much of it as there are branches."""
+    for name, method in zshash.methods().items():
+        small = {"n_anchors": 10} if "n_anchors" in method.parameters else {}
+        for variant in VARIANTS.get(name, [{}]):
+            yield method.estimator(2, **small, **variant, random_state=0)
+
+
+@pytest.fixture
+def _few_bits(monkeypatch):
+    """These checks come with two or three features, as many as some methods have bits."""
+    monkeypatch.setattr(codes, "MIN_BITS", 2)
+
+
+@pytest.mark.usefixtures("_few_bits")
 @pytest.mark.filterwarnings("ignore:n_anchors=10 is larger:UserWarning")
 @pytest.mark.filterwarnings("ignore:all training samples have the same label:UserWarning")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(list(estimators()))
 def test_scikit_learn(estimator, check):
     check(estimator)

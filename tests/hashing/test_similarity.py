@@ -20,6 +20,7 @@ def test_several_labels_each(n):
     S, rows, columns = of(Y), np.arange(0, n, 2), np.array([3, 1, 1, 5])
     np.testing.assert_array_equal(S.block(rows, columns), dense(Y)[np.ix_(rows, columns)])
     np.testing.assert_array_equal(S[rows].block(slice(None), slice(None)), dense(Y[rows]))
+    np.testing.assert_array_equal(S.with_groups(columns)[S.groups], dense(Y)[:, columns])
     full = S.between_groups()[S.groups][:, S.groups]
     np.testing.assert_array_equal(full, dense(Y))
 

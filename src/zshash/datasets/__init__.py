@@ -1,7 +1,15 @@
 """Data on disk, and which of it is seen."""
 
 from zshash.datasets.digits import digits
-from zshash.datasets.splits import ZeroShotSplit, zero_shot_split
+from zshash.datasets.splits import Split, conventional_split, zero_shot_split
 from zshash.datasets.tables import DataError, Dataset, load_features
 
-__all__ = ["DataError", "Dataset", "ZeroShotSplit", "digits", "load_features", "zero_shot_split"]
+__all__ = [
+    "DataError",
+    "Dataset",
+    "Split",
+    "conventional_split",
+    "digits",
+    "load_features",
+    "zero_shot_split",
+]

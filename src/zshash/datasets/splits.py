@@ -1,4 +1,4 @@
-"""The one seeded function that parts seen from unseen."""
+"""Who learns, who asks and who is searched: the seeded splits."""
 
 import warnings
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state
 
 from zshash.codes import check_integer
 
-__all__ = ["ZeroShotSplit", "zero_shot_split"]
+__all__ = ["Split", "conventional_split", "zero_shot_split"]
 
 
 @dataclass(frozen=True)
-class ZeroShotSplit:
+class Split:
     """Row numbers of each role, in ascending order.
 
     Attributes
@@ -23,7 +23,7 @@ class ZeroShotSplit:
     train : ndarray
         Samples of seen categories to learn from.
     queries : ndarray
-        Samples of unseen categories to search with.
+        Samples to search with: of unseen categories, or of any where none is unseen.
     database : ndarray
         Everything but the queries, training samples included.
     seen, unseen : ndarray
@@ -44,7 +44,7 @@ def zero_shot_split(
     n_train: int | None = None,
     n_queries: int | None = None,
     random_state: Any = None,
-) -> ZeroShotSplit:
+) -> Split:
     """Hide some categories from training and draw queries from them.
 
     Parameters
@@ -64,9 +64,7 @@ def zero_shot_split(
     >>> split.train, len(split.database)
     (array([0, 2]), 3)
     """
-    labels = np.asarray(labels)
-    if labels.ndim != 1:
-        raise ValueError(f"a split needs one label for each sample, got shape {labels.shape}")
+    labels = _check_labels(labels)
     rng = check_random_state(random_state)
     categories = np.unique(labels)
     hidden = _hidden(categories, unseen, rng)
@@ -74,8 +72,54 @@ def zero_shot_split(
     candidates, strangers = np.flatnonzero(~is_unseen), np.flatnonzero(is_unseen)
     train = draw_training(candidates, n_train, rng)
     queries = _draw_queries(strangers, n_queries, rng)
-    database = np.setdiff1d(np.arange(len(labels)), queries, assume_unique=True)
-    return ZeroShotSplit(train, queries, database, np.setdiff1d(categories, hidden), hidden)
+    database = _others(len(labels), queries)
+    return Split(train, queries, database, np.setdiff1d(categories, hidden), hidden)
+
+
+def conventional_split(
+    labels: ArrayLike,
+    *,
+    n_train: int | None = None,
+    n_queries: int | None = None,
+    random_state: Any = None,
+) -> Split:
+    """Hide no category: draw queries from all samples, and training samples from the rest.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+    n_train : int, optional
+        Training samples; by default all but the queries.
+    n_queries : int, optional
+        Queries; by default a tenth of the samples.
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> split = conventional_split(["cat", "dog"] * 10, n_train=5, random_state=0)
+    >>> len(split.train), len(split.queries), len(split.database), len(split.unseen)
+    (5, 2, 18, 0)
+    """
+    labels = _check_labels(labels)
+    rng = check_random_state(random_state)
+    everyone = np.arange(len(labels))
+    n_queries = max(len(labels) // 10, 1) if n_queries is None else n_queries
+    queries = _draw_queries(everyone, n_queries, rng)
+    database = _others(len(labels), queries)
+    train = draw_training(database, n_train, rng)
+    return Split(train, queries, database, np.unique(labels[train]), labels[:0])
+
+
+def _check_labels(labels: ArrayLike) -> NDArray[Any]:
+    labels = np.asarray(labels)
+    if labels.ndim != 1:
+        raise ValueError(f"a split needs one label for each sample, got shape {labels.shape}")
+    return labels
+
+
+def _others(n: int, queries: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The database: everything but the queries."""
+    return np.setdiff1d(np.arange(n), queries, assume_unique=True)
 
 
 def _hidden(categories: NDArray[Any], unseen: Any, rng: np.random.RandomState) -> NDArray[Any]:
@@ -101,7 +145,7 @@ def draw_training(
     check_integer("n_train", n_train, 1)
     if n_train > len(candidates):
         warnings.warn(
-            f"only {len(candidates)} samples of seen categories: training on all of them",
+            f"only {len(candidates)} samples to train on: using all of them",
             UserWarning,
             stacklevel=3,
         )
@@ -110,13 +154,13 @@ def draw_training(
 
 
 def _draw_queries(
-    strangers: NDArray[np.int64], n_queries: int | None, rng: np.random.RandomState
+    candidates: NDArray[np.int64], n_queries: int | None, rng: np.random.RandomState
 ) -> NDArray[np.int64]:
     if n_queries is None:
-        n_queries = len(strangers) // 2
-    if not 1 <= n_queries < len(strangers):
+        n_queries = len(candidates) // 2
+    if not 1 <= n_queries < len(candidates):
         raise ValueError(
-            f"{n_queries} queries of {len(strangers)} unseen samples: at least one must be drawn "
-            "and at least one must stay to be found"
+            f"{n_queries} queries of {len(candidates)} samples to draw from: at least one must be "
+            "drawn and at least one must stay to be found"
         )
-    return np.sort(rng.choice(strangers, size=n_queries, replace=False))
+    return np.sort(rng.choice(candidates, size=n_queries, replace=False))

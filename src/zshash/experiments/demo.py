@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash.datasets import Dataset, ZeroShotSplit, digits
+from zshash.datasets import Dataset, Split, digits
 from zshash.experiments.protocol import Protocol, Setup, fit_setup, run, summarize
 from zshash.hashing import LSH, ZSH
 from zshash.index import HammingIndex
@@ -65,7 +65,7 @@ class Demo:
         """Mean and deviation of each method."""
         return summarize(self.records)
 
-    def split(self) -> ZeroShotSplit:
+    def split(self) -> Split:
         """The split whose pictures are shown."""
         return self.protocol.split(self.dataset, seed=0)
 
@@ -75,7 +75,7 @@ class Demo:
         queries = np.random.RandomState(0).permutation(split.queries)[:SHOWN_QUERIES]
         return [self._gallery(setup, split, queries) for setup in setups(self.n_bits)]
 
-    def _gallery(self, setup: Setup, split: ZeroShotSplit, queries: NDArray[np.int64]) -> Gallery:
+    def _gallery(self, setup: Setup, split: Split, queries: NDArray[np.int64]) -> Gallery:
         hasher, _ = fit_setup(self.dataset, setup, split, seed=0)
         index = HammingIndex(self.n_bits)
         index.add(hasher.encode(self.dataset.X[split.database]), split.database)
@@ -94,6 +94,6 @@ def setups(n_bits: int) -> list[Setup]:
     zsh = ZSH(n_bits, n_anchors=300, normalize=True)
     return [
         Setup("ZSH, WordNet labels", zsh, ("wordnet",)),
-        Setup("ZSH, one-hot labels", zsh),
+        Setup("ZSH, one-hot labels", zsh, ("onehot",)),
         Setup("LSH, no labels", LSH(n_bits, normalize=True)),
     ]

@@ -10,11 +10,11 @@ import numpy as np
 from zshash._threads import all_cores
 from zshash.datasets import DataError, Dataset, load_features
 from zshash.experiments.protocol import versions
-from zshash.experiments.training import ONE_HOT, label_vectors
-from zshash.hashing import read_header
+from zshash.experiments.training import ONE_HOT, WORDNET, label_vectors
+from zshash.hashing import methods, read_header
 from zshash.semantics import average_similarity
 
-__all__ = ["describe", "similarity"]
+__all__ = ["describe", "of_methods", "similarity"]
 
 
 def describe(path: Path | None) -> dict[str, Any]:
@@ -46,6 +46,20 @@ def _describe_features(path: Path) -> dict[str, Any]:
     return facts
 
 
+def of_methods() -> dict[str, dict[str, Any]]:
+    """What there is to know about each hashing method, ready for JSON."""
+    return {
+        name: {
+            "year": method.year,
+            "kind": method.kind,
+            "citation": method.citation,
+            "parameters": method.parameters,
+            "grid": {key: list(values) for key, values in method.grid.items()},
+        }
+        for name, method in methods().items()
+    }
+
+
 def similarity(path: Path | None, names: Sequence[str], labels: Sequence[str]) -> dict[str, float]:
     """Average cosine of each category's vector to those of all others."""
     if ONE_HOT in labels:
@@ -56,5 +70,6 @@ def similarity(path: Path | None, names: Sequence[str], labels: Sequence[str]) -
         raise DataError(
             "similarity needs two categories: give a feature file with names, or --name twice"
         )
-    values = average_similarity(label_vectors(dataset, np.arange(len(dataset.names)), labels))
+    sources = labels or [WORDNET]
+    values = average_similarity(label_vectors(dataset, np.arange(len(dataset.names)), sources))
     return {name: float(value) for name, value in zip(dataset.names, values, strict=True)}

@@ -4,9 +4,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from zshash.datasets import DataError, Dataset, load_features
-from zshash.experiments.protocol import Protocol, Setup, make_record, run, summarize
-from zshash.experiments.training import find_categories
+from zshash.datasets import DataError, load_features
+from zshash.experiments.protocol import (
+    Protocol,
+    Setup,
+    make_record,
+    run,
+    setup_name,
+    summarize,
+)
+from zshash.experiments.training import find_categories, find_unseen
 from zshash.hashing import load, read_header
 
 __all__ = ["of_method", "of_model", "summarize"]
@@ -19,19 +26,19 @@ def of_method(
     features: Path,
     hasher: Any,
     labels: Sequence[str],
-    unseen: Sequence[str],
+    unseen: Sequence[str] | None,
     *,
     seeds: int,
     **protocol: Any,
 ) -> Iterator[dict[str, Any]]:
-    """Train and score on the splits of the seeds 0, 1, …; a record for each."""
-    if not unseen:
-        raise DataError("say which category to hide: --unseen NAME, or --unseen 10 for any ten")
+    """Train and score on the splits of the seeds 0, 1, …; a record for each.
+
+    With None for `unseen`, no category is hidden.
+    """
     dataset = load_features(features)
-    name = f"{type(hasher).__name__}, {hasher.n_bits} bits"
-    setup = Setup(name, hasher, tuple(labels))
-    hidden = Protocol(unseen=_hidden(dataset, unseen), **protocol)
-    for record in run(dataset, [setup], hidden, range(seeds)):
+    setup = Setup(setup_name(hasher), hasher, tuple(labels))
+    hidden = None if unseen is None else find_unseen(dataset, unseen)
+    for record in run(dataset, [setup], Protocol(unseen=hidden, **protocol), range(seeds)):
         yield record | {"features": features.name}
 
 
@@ -61,10 +68,3 @@ def _names(notes: dict[str, Any], key: str) -> list[str]:
     """Category names in a model's notes, which anybody may have written."""
     names = notes.get(key)
     return list(map(str, names)) if isinstance(names, list) else []
-
-
-def _hidden(dataset: Dataset, unseen: Sequence[str]) -> Any:
-    """Category numbers; or how many to draw, where a lone number is no category's name."""
-    if len(unseen) == 1 and unseen[0].isdigit() and unseen[0] not in dataset.names:
-        return int(unseen[0])
-    return find_categories(dataset, unseen)

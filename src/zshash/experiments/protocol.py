@@ -1,4 +1,4 @@
-"""Zero-shot retrieval, scored: hide categories, learn from the others, search for the hidden."""
+"""Retrieval, scored: hide categories, learn from the others, search for the hidden."""
 
 import platform
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import zshash
 from zshash import metrics
-from zshash.datasets import DataError, Dataset, ZeroShotSplit, zero_shot_split
+from zshash.datasets import DataError, Dataset, Split, conventional_split, zero_shot_split
 from zshash.experiments.training import fit_timed, label_names
 
 __all__ = ["Protocol", "Setup", "run", "summarize"]
@@ -25,8 +25,9 @@ class Protocol:
 
     Attributes
     ----------
-    unseen : list of category numbers, or int
-        The categories to hide, or how many of them to draw anew for each seed.
+    unseen : list of category numbers, int or None
+        The categories to hide, how many of them to draw anew for each seed, or none: then all
+        categories are trained on and give queries, as hashing is conventionally scored.
     n_train, n_queries : int or None
         As in `zero_shot_split`.
     k : int
@@ -41,26 +42,35 @@ class Protocol:
     k: int = 5000
     radius: int = 2
 
-    def split(self, dataset: Dataset, seed: int) -> ZeroShotSplit:
+    def split(self, dataset: Dataset, seed: int) -> Split:
         """The split of one seed."""
         if dataset.labels is None:
             raise DataError("the data has no labels, so there is nothing to score against")
-        return zero_shot_split(
-            dataset.labels,
-            self.unseen,
-            n_train=self.n_train,
-            n_queries=self.n_queries,
-            random_state=seed,
-        )
+        sizes = {"n_train": self.n_train, "n_queries": self.n_queries}
+        if self.unseen is None:
+            return conventional_split(dataset.labels, **sizes, random_state=seed)
+        return zero_shot_split(dataset.labels, self.unseen, **sizes, random_state=seed)
+
+    def facts(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return asdict(self) | {"unseen": np.asarray(self.unseen).tolist()}
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A method with its parameters, and where its label vectors come from."""
+    """A method with its parameters, and where its label vectors come from.
+
+    Without `labels`, the method's kind decides: WordNet for a semantic one, else class labels.
+    """
 
     name: str
     hasher: Any
-    labels: tuple[str, ...] = ("onehot",)
+    labels: tuple[str, ...] = ()
+
+
+def setup_name(hasher: Any) -> str:
+    """The name of a setup in which nothing but the method and the bits matter."""
+    return f"{type(hasher).__name__}, {hasher.n_bits} bits"
 
 
 def run(
@@ -70,16 +80,23 @@ def run(
     for seed in seeds:
         split = protocol.split(dataset, seed)
         for setup in setups:
-            hasher, seconds = fit_setup(dataset, setup, split, seed)
-            training = {
-                "labels": label_names(hasher, setup.labels),
-                "n_train": len(split.train),
-                "fit_seconds": seconds,
-            }
-            yield make_record(setup.name, hasher, training, dataset, split, protocol, seed)
+            yield run_setup(dataset, setup, split, protocol, seed)
 
 
-def fit_setup(dataset: Dataset, setup: Setup, split: ZeroShotSplit, seed: int) -> tuple[Any, float]:
+def run_setup(
+    dataset: Dataset, setup: Setup, split: Split, protocol: Protocol, seed: int
+) -> dict[str, Any]:
+    """Fit and score one setup on one split."""
+    hasher, seconds = fit_setup(dataset, setup, split, seed)
+    training = {
+        "labels": label_names(hasher, setup.labels),
+        "n_train": len(split.train),
+        "fit_seconds": seconds,
+    }
+    return make_record(setup.name, hasher, training, dataset, split, protocol, seed)
+
+
+def fit_setup(dataset: Dataset, setup: Setup, split: Split, seed: int) -> tuple[Any, float]:
     """Fit a fresh copy of the setup's hasher with this seed; also the seconds it took."""
     hasher = clone(setup.hasher).set_params(random_state=seed)
     return hasher, fit_timed(hasher, dataset, split.train, split.seen, setup.labels)
@@ -90,7 +107,7 @@ def make_record(
     hasher: Any,
     training: dict[str, Any],
     dataset: Dataset,
-    split: ZeroShotSplit,
+    split: Split,
     protocol: Protocol,
     seed: int,
 ) -> dict[str, Any]:
@@ -103,14 +120,12 @@ def make_record(
         "seed": seed,
         "unseen": [dataset.names[number] for number in split.unseen],
         **score(dataset, hasher, split, protocol),
-        "protocol": asdict(protocol) | {"unseen": np.asarray(protocol.unseen).tolist()},
+        "protocol": protocol.facts(),
         "versions": versions(),
     }
 
 
-def score(
-    dataset: Dataset, hasher: Any, split: ZeroShotSplit, protocol: Protocol
-) -> dict[str, Any]:
+def score(dataset: Dataset, hasher: Any, split: Split, protocol: Protocol) -> dict[str, Any]:
     """MAP and precision of the split's queries in its database, all hashed by `hasher`."""
     assert dataset.labels is not None
     return metrics.evaluate(

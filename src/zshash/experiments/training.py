@@ -9,18 +9,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
 
 from zshash._files import write_whole
 from zshash.datasets import DataError, Dataset, load_features
 from zshash.datasets.splits import draw_training
-from zshash.hashing import load, save
+from zshash.hashing import load, methods, save
+from zshash.hashing.registry import LABEL, PAIRWISE, SEMANTIC, UNSUPERVISED
 from zshash.semantics import open_source
 from zshash.semantics.names import near_misses, normalise, synonyms
 
 __all__ = ["encode_file", "find_categories", "fit_model", "label_vectors", "make_targets"]
 
 ONE_HOT, WORDNET = "onehot", "wordnet"
+# What a kind of method learns from where nobody says.
+OWN_LABELS = {UNSUPERVISED: [], PAIRWISE: [ONE_HOT], LABEL: [ONE_HOT], SEMANTIC: [WORDNET]}
 
 
 def find_categories(dataset: Dataset, names: Sequence[str]) -> NDArray[np.int64]:
@@ -40,6 +42,13 @@ def find_categories(dataset: Dataset, names: Sequence[str]) -> NDArray[np.int64]
     if missing:
         raise DataError("; ".join(_no_category(name, known) for name in missing))
     return np.unique([known[normalise(name)] for name in names]).astype(np.int64)
+
+
+def find_unseen(dataset: Dataset, names: Sequence[str]) -> Any:
+    """Category numbers; or how many to draw, where a lone number is no category's name."""
+    if len(names) == 1 and names[0].isdigit() and names[0] not in dataset.names:
+        return int(names[0])
+    return find_categories(dataset, names)
 
 
 def _spellings(dataset: Dataset) -> dict[str, int]:
@@ -78,14 +87,31 @@ def label_vectors(
     return np.hstack(parts) / np.float32(np.sqrt(len(parts)))
 
 
-def learns_from_labels(hasher: Any) -> bool:
-    """Whether a method looks at labels at all."""
-    return bool(get_tags(hasher).target_tags.required)
+def label_sources(hasher: Any, labels: Sequence[str]) -> list[str]:
+    """Where a method's label vectors come from: `labels`, or what its kind learns from.
+
+    Raises
+    ------
+    DataError
+        Where `labels` are given to a method that has no use for vectors.
+    """
+    name = type(hasher).__name__
+    kind = methods()[name].kind
+    if not labels:
+        return list(OWN_LABELS[kind])
+    if kind == UNSUPERVISED:
+        raise DataError(f"{name} does not look at labels: leave --labels out")
+    if kind == PAIRWISE and list(labels) != [ONE_HOT]:
+        raise DataError(
+            f"{name} learns which samples share a category, not what its name means: leave "
+            "--labels out"
+        )
+    return list(labels)
 
 
 def label_names(hasher: Any, labels: Sequence[str]) -> list[str]:
     """The label sources as they are recorded: without folders, none where none is looked at."""
-    return [Path(spec).name for spec in labels] if learns_from_labels(hasher) else []
+    return [Path(spec).name for spec in label_sources(hasher, labels)]
 
 
 def make_targets(
@@ -98,9 +124,11 @@ def make_targets(
     """What `hasher` learns from for the samples `rows`.
 
     Class labels where `labels` is ``["onehot"]``, the vectors of their names where it lists
-    sources as in `open_source`, and nothing for a method that does not look at labels.
+    sources as in `open_source`, and nothing for a method that does not look at labels. Without
+    `labels`, the method's kind decides, as in `label_sources`.
     """
-    if not learns_from_labels(hasher):
+    labels = label_sources(hasher, labels)
+    if not labels:
         return None
     if dataset.labels is None:
         raise DataError("the data has no labels to learn from")

@@ -1,7 +1,40 @@
 """Methods that learn a hash function, one file per paper."""
 
+from zshash.hashing.agh import AGH
+from zshash.hashing.cosdish import COSDISH
+from zshash.hashing.dgh import DGH
 from zshash.hashing.files import ModelError, load, read_header, save
+from zshash.hashing.imh import IMH
+from zshash.hashing.itq import CCAITQ, ITQ
+from zshash.hashing.ksh import KSH
+from zshash.hashing.lfh import LFH
 from zshash.hashing.lsh import LSH
+from zshash.hashing.mlh import MLH
+from zshash.hashing.registry import Method, methods
+from zshash.hashing.sdh import SDH
+from zshash.hashing.spectral import SpectralHashing
+from zshash.hashing.ssh import SSH
 from zshash.hashing.zsh import ZSH
 
-__all__ = ["LSH", "ZSH", "ModelError", "load", "read_header", "save"]
+__all__ = [
+    "AGH",
+    "CCAITQ",
+    "COSDISH",
+    "DGH",
+    "IMH",
+    "ITQ",
+    "KSH",
+    "LFH",
+    "LSH",
+    "MLH",
+    "SDH",
+    "SSH",
+    "ZSH",
+    "Method",
+    "ModelError",
+    "SpectralHashing",
+    "load",
+    "methods",
+    "read_header",
+    "save",
+]

@@ -133,11 +133,11 @@ class KernelFeatures:
             return self._whole[part]
         return self._kernel(self._X[part])
 
-    def gram(self):
-        """ΦᵀΦ: products in float32, blocks added up in float64."""
+    def gram(self, dtype=np.float32):
+        """ΦᵀΦ: products of blocks in `dtype`, added up in float64."""
 
         def product(part):
-            Phi = self[part]
+            Phi = self[part].astype(dtype, copy=False)
             return Phi.T @ Phi
 
         return add_up(map_blocks(product, self.parts()))

@@ -36,7 +36,7 @@ def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):
         Phi, own, block = features[part], targets[part], B[part]
         fixed = block.astype(np.float32) @ G
         scores = own.vectors @ A.T
-        flips = descend(block, fixed, scores, own.rows, Phi @ P, alpha, G, n_sweeps)
+        flips = descend(block, fixed, scores, own.rows, Phi @ P, float(alpha), G, n_sweeps)
         return measure_block(block, Phi, own, flips)
 
     return reduce(add, map_blocks(update, features.parts()))

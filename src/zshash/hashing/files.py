@@ -11,12 +11,10 @@ from safetensors.numpy import save as to_bytes
 from sklearn.utils.validation import check_is_fitted
 
 from zshash._files import write_whole
-from zshash.hashing.lsh import LSH
-from zshash.hashing.zsh import ZSH
+from zshash.hashing.registry import METHODS
 
 METADATA_KEY = "zshash"
 FORMAT_VERSION = 1
-METHODS = {method.__name__: method for method in (ZSH, LSH)}
 
 
 class ModelError(ValueError):
@@ -80,7 +78,7 @@ def load(path):
             f"{path}: its method {header['method']!r} is unknown here; upgrade zshash to read it"
         )
     try:
-        hasher = method(**header["parameters"])
+        hasher = method.estimator(**header["parameters"])
         for name, value in (tensors | header["values"]).items():
             setattr(hasher, name, np.asarray(value) if isinstance(value, list) else value)
         _try_out(hasher)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import gen_batches
 
-from zshash._threads import add_up, map_blocks
+from zshash._threads import add_up, map_blocks, run_blocks
 from zshash.hashing.base import BLOCK_ROWS, Hasher
 
 
@@ -56,13 +56,29 @@ def cross(X, mean, T):
     return add_up(map_blocks(product, gen_batches(len(X), BLOCK_ROWS)))
 
 
-def top_eigenvectors(M, count):
+def along(X, mean, axes):
+    """(X − mean) W for axes W (d, l), by blocks of rows, float32."""
+    axes = axes.astype(np.float32)
+    V = np.empty((len(X), axes.shape[1]), dtype=np.float32)
+
+    def fill(part):
+        np.matmul(X[part] - mean, axes, out=V[part])
+
+    run_blocks(fill, gen_batches(len(X), BLOCK_ROWS))
+    return V
+
+
+def top_eigenvectors(M, count, metric=None):
     """Eigenvalues, from the largest, and eigenvectors (d, count) of a symmetric matrix.
 
-    Each vector's largest entry is positive, so that they do not depend on the LAPACK at hand.
+    With a `metric` N, those of Mw = λNw. Signs are fixed as in `fix_signs`.
     """
     d = len(M)
-    values, vectors = linalg.eigh(M, subset_by_index=(d - count, d - 1))
-    values, vectors = values[::-1], vectors[:, ::-1]
-    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(count)]
-    return values, vectors * np.where(largest < 0, -1.0, 1.0)
+    values, vectors = linalg.eigh(M, metric, subset_by_index=(d - count, d - 1))
+    return values[::-1], fix_signs(vectors[:, ::-1])
+
+
+def fix_signs(vectors):
+    """Turn each column so that its largest entry is positive, whatever LAPACK is at hand."""
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest < 0, -1.0, 1.0)

@@ -14,7 +14,7 @@ def factorize(M):
     except linalg.LinAlgError:
         raise ValueError(
             "the kernel features are too alike for these weights: raise the ridge penalty (beta of "
-            "ZSH) or use fewer anchors"
+            "ZSH, mu of SDH) or use fewer anchors"
         ) from None
 
 

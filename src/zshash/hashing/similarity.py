@@ -30,6 +30,10 @@ class Similarity:
         shared = self.labels[self.groups[rows]] @ self.labels[used].T
         return shared[:, places] > 0
 
+    def with_groups(self, columns):
+        """Whether the samples of each group are similar to each of `columns`, bool (g, c)."""
+        return self.labels @ self.labels[self.groups[columns]].T > 0
+
     def between_groups(self):
         """Whether the samples of each group are similar to those of each other, bool (g, g)."""
         return self.labels @ self.labels.T > 0

@@ -1,0 +1,170 @@
+"""Methods side by side: every one at every code length, on the same splits."""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zshash._files import write_whole
+from zshash.datasets import DataError, Dataset, load_features
+from zshash.experiments.protocol import Protocol, Setup, run_setup, setup_name
+from zshash.experiments.standard import SETTINGS, STANDARD, data_folder
+from zshash.experiments.tables import Record, to_json, to_markdown
+from zshash.experiments.training import find_unseen, label_names
+from zshash.hashing.registry import METHODS, SEMANTIC
+
+__all__ = [
+    "Task",
+    "compare",
+    "compare_into",
+    "make_setups",
+    "make_task",
+]
+
+Settings = Mapping[str, Mapping[str, Any]]
+SECONDS_BETWEEN_SAVES = 10
+
+
+@dataclass(frozen=True)
+class Task:
+    """Data, how it is scored, and the methods to score."""
+
+    name: str
+    dataset: Dataset
+    protocol: Protocol
+    setups: Sequence[Setup]
+
+
+def make_task(
+    data: str, methods: Settings, bits: Sequence[int], labels: Sequence[str], **protocol: Any
+) -> Task:
+    """Methods, with their parameters, on a feature file or by a standard protocol.
+
+    `protocol` and `labels` are for a feature file: those of a standard protocol are fixed. With
+    None for ``unseen`` no category is hidden.
+    """
+    if data in STANDARD:
+        return _standard(data, methods, bits)
+    path = Path(data)
+    if not path.is_file():
+        choices = ", ".join(STANDARD)
+        raise DataError(f"{data} is neither a feature file nor a standard protocol ({choices})")
+    dataset = load_features(path)
+    if protocol["unseen"] is not None:
+        protocol["unseen"] = find_unseen(dataset, protocol["unseen"])
+    return Task(path.stem, dataset, Protocol(**protocol), make_setups(methods, bits, labels))
+
+
+def _standard(name: str, methods: Settings, bits: Sequence[int]) -> Task:
+    facts, folder = STANDARD[name], data_folder()
+    if not (folder / facts.features).is_file():
+        raise DataError(
+            f"{name} needs {folder / facts.features}: set ZSHASH_DATA to the folder that holds it"
+        )
+    dataset = load_features(folder / facts.features)
+    unseen = find_unseen(dataset, facts.unseen) if isinstance(facts.unseen, tuple) else facts.unseen
+    protocol = Protocol(unseen, facts.n_train, facts.n_queries, facts.k)
+    source = folder / facts.labels
+    labels = [str(source) if source.is_file() else facts.labels]
+    own = {key: {**SETTINGS.get(key, {}), **parameters} for key, parameters in methods.items()}
+    return Task(name, dataset, protocol, make_setups(own, bits, labels))
+
+
+def make_setups(methods: Settings, bits: Sequence[int], labels: Sequence[str] = ()) -> list[Setup]:
+    """Every method at every length; `labels` are for those that learn from names' meaning."""
+    setups = []
+    for name, parameters in methods.items():
+        method = METHODS[name]
+        for n_bits in bits:
+            hasher = method.estimator(n_bits=n_bits, normalize=True, **parameters)
+            sources = tuple(labels) if method.kind == SEMANTIC else ()
+            setups.append(Setup(setup_name(hasher), hasher, sources))
+    return setups
+
+
+def compare_into(output: Path, tasks: Sequence[Task], seeds: Iterable[int]) -> Iterator[Record]:
+    """As `compare`, and keep the records in ``output.json``, their tables in ``output.md``.
+
+    What ``output.json`` holds already is not run again, so an interrupted comparison goes on
+    where it ended.
+    """
+    stem = output.with_suffix("") if output.suffix in (".json", ".md") else output
+    finished = _read_records(_beside(stem, ".json"))
+    records: list[Record] = []
+    saved = time.monotonic()
+    try:
+        for record in compare(tasks, seeds, finished):
+            records.append(record)
+            if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
+                _write(stem, records, finished)
+                saved = time.monotonic()
+            yield record
+        finished = []  # what was asked for is complete: nothing else stays in the file
+    finally:
+        _write(stem, records, finished)
+
+
+def _write(stem: Path, records: Sequence[Record], finished: Sequence[Record]) -> None:
+    """Write both files; records of an earlier run that were not reached yet are kept."""
+    reached = set(map(_identity, records))
+    kept = [*records, *(record for record in finished if _identity(record) not in reached)]
+    write_whole(_beside(stem, ".json"), to_json(kept).encode())
+    write_whole(_beside(stem, ".md"), to_markdown(kept).encode())
+
+
+def _beside(stem: Path, suffix: str) -> Path:
+    return stem.with_name(stem.name + suffix)
+
+
+def _read_records(path: Path) -> list[Record]:
+    if not path.exists():
+        return []
+    try:
+        records: list[Record] = json.loads(path.read_text())["runs"]
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{path}: not a comparison; remove it or choose another name") from None
+    return records
+
+
+def compare(
+    tasks: Sequence[Task], seeds: Iterable[int], finished: Sequence[Record] = ()
+) -> Iterator[Record]:
+    """Score every setup of every task on the split of every seed; a record for each.
+
+    A record among `finished` with the same circumstances is passed on instead of run again.
+    Where a method can not do what is asked of it, its record says why instead of a score.
+    """
+    known = {_identity(record): record for record in finished if "map" in record}
+    for task in tasks:
+        for seed in seeds:
+            split = task.protocol.split(task.dataset, seed)
+            for setup in task.setups:
+                planned = _plan(task, setup, seed)
+                record = known.get(_identity(planned))
+                if record is None:
+                    try:
+                        record = run_setup(task.dataset, setup, split, task.protocol, seed)
+                    except ValueError as error:
+                        record = planned | {"error": " ".join(str(error).split())}
+                yield record | {"data": task.name}
+
+
+def _plan(task: Task, setup: Setup, seed: int) -> Record:
+    """What is known of a record before its run."""
+    return {
+        "data": task.name,
+        "name": setup.name,
+        "method": type(setup.hasher).__name__,
+        "parameters": setup.hasher.get_params() | {"random_state": seed},
+        "labels": label_names(setup.hasher, setup.labels),
+        "seed": seed,
+        "protocol": task.protocol.facts(),
+    }
+
+
+def _identity(record: Record) -> str:
+    """All that decides a score."""
+    keys = ("data", "method", "parameters", "labels", "seed", "protocol")
+    return json.dumps({key: record.get(key) for key in keys}, sort_keys=True)

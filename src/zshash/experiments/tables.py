@@ -1,0 +1,111 @@
+"""Records of many runs as tables: a row each method, a column each code length."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from zshash.experiments.protocol import summarize, with_deviation
+from zshash.hashing.registry import METHODS, SEMANTIC
+
+__all__ = ["summary", "to_json", "to_markdown"]
+
+Record = dict[str, Any]
+
+
+def summary(records: Sequence[Record]) -> list[Record]:
+    """Mean and deviation over seeds for every data set, method and length, in that order."""
+    rows = []
+    for data in dict.fromkeys(record["data"] for record in records):
+        own = [record for record in records if record["data"] == data and "map" in record]
+        known = {record["name"]: record for record in own}
+        for row in summarize(own):
+            first = known[row["name"]]
+            bits = first["parameters"]["n_bits"]
+            rows.append({"data": data, "method": first["method"], "bits": bits} | row)
+    return rows
+
+
+def to_json(records: Sequence[Record]) -> str:
+    """The summary and the runs, a line each."""
+    parts = {"summary": summary(records), "runs": records}
+    blocks = [
+        f'"{key}": [\n' + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]"
+        for key, rows in parts.items()
+    ]
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
+
+
+def to_markdown(records: Sequence[Record]) -> str:
+    """Tables of MAP and precision for every data set: a row each method, a column each length."""
+    sections = []
+    for data in dict.fromkeys(record["data"] for record in records):
+        own = [record for record in records if record["data"] == data]
+        sections.append(_section(data, own))
+    return "\n\n".join(sections) + "\n"
+
+
+def _section(data: str, records: Sequence[Record]) -> str:
+    rows, protocol = summary(records), records[0]["protocol"]
+    scores = {"map": f"MAP@{protocol['k']}", "precision": f"Precision, radius {protocol['radius']}"}
+    tables = [f"### {title}\n\n{_table(rows, key)}" for key, title in scores.items() if rows]
+    return "\n\n".join([f"## {data}\n\n{_circumstances(records)}", *tables, *_refusals(records)])
+
+
+def _circumstances(records: Sequence[Record]) -> str:
+    """A sentence on the split; numbers that a record has only after its run may be missing."""
+    scored = next((record for record in records if "map" in record), {})
+    seeds = len({record["seed"] for record in records})
+    hidden = records[0]["protocol"]["unseen"]
+    if hidden is None:
+        who = "No category hidden"
+    elif isinstance(hidden, int):
+        who = f"{hidden} categories hidden, drawn anew for each seed"
+    else:
+        who = f"Hidden: {', '.join(scored.get('unseen', map(str, hidden)))}"
+    sizes = (
+        f"; {scored['n_train']} training samples, {scored['n_queries']} queries, "
+        f"{scored['n_database']} samples in the database"
+        if scored
+        else ""
+    )
+    over = f"mean ± deviation over {seeds} seed{'s' if seeds > 1 else ''}"
+    return " ".join([f"{who}{sizes}; {over}.", *_settings(records)])
+
+
+def _settings(records: Sequence[Record]) -> list[str]:
+    """Sentences on label sources and on parameters other than a method's own defaults."""
+    found = {}
+    for record in records:
+        method = METHODS[record["method"]]
+        sources = record["labels"] if method.kind == SEMANTIC else []
+        common = ("n_bits", "normalize", "random_state")
+        changed = [
+            f"{name}={value}"
+            for name, value in record["parameters"].items()
+            if name not in common and value != method.parameters[name]
+        ]
+        if sources or changed:
+            found[method.name] = ", ".join([*(f"labels from {spec}" for spec in sources), *changed])
+    return [f"{name}: {text}." for name, text in found.items()]
+
+
+def _table(rows: Sequence[Record], key: str) -> str:
+    """The best mean of each column is bold."""
+    lengths = sorted({row["bits"] for row in rows})
+    best = {bits: max(row[key] for row in rows if row["bits"] == bits) for bits in lengths}
+    cells = {(row["method"], row["bits"]): _cell(row, key, best[row["bits"]]) for row in rows}
+    lines = [["", *(f"{bits} bits" for bits in lengths)], ["---"] * (len(lengths) + 1)]
+    for method in dict.fromkeys(row["method"] for row in rows):
+        lines.append([method, *(cells.get((method, bits), "–") for bits in lengths)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(row: Record, key: str, best: float) -> str:
+    text = with_deviation(row, key)
+    return f"**{text}**" if row[key] == best else text
+
+
+def _refusals(records: Sequence[Record]) -> list[str]:
+    """Why cells are empty, once for each reason."""
+    reasons = {(record["name"], record["error"]) for record in records if "error" in record}
+    return ["\n".join(f"- {name}: {error}" for name, error in sorted(reasons))] if reasons else []

@@ -1,0 +1,178 @@
+"""The methods there are: whose they are, what they learn from, and what is worth trying.
+
+A grid lists values of the parameters that matter. Choose among them with seen categories only,
+some of them held out as if they were unseen.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from zshash.hashing.agh import AGH
+from zshash.hashing.base import Hasher
+from zshash.hashing.cosdish import COSDISH
+from zshash.hashing.dgh import DGH
+from zshash.hashing.imh import IMH
+from zshash.hashing.itq import CCAITQ, ITQ
+from zshash.hashing.ksh import KSH
+from zshash.hashing.lfh import LFH
+from zshash.hashing.lsh import LSH
+from zshash.hashing.mlh import MLH
+from zshash.hashing.sdh import SDH
+from zshash.hashing.spectral import SpectralHashing
+from zshash.hashing.ssh import SSH
+from zshash.hashing.zsh import ZSH
+
+UNSUPERVISED, PAIRWISE, LABEL, SEMANTIC = "unsupervised", "pairwise", "label", "semantic"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One hashing method.
+
+    Attributes
+    ----------
+    estimator : type
+        Its class.
+    year : int
+    kind : {"unsupervised", "pairwise", "label", "semantic"}
+        What it learns from: nothing but features, which samples share a label, the labels
+        themselves, or what the labels' names mean.
+    citation : str
+    grid : mapping
+        Values worth trying, by parameter.
+    """
+
+    estimator: type[Hasher]
+    year: int
+    kind: str
+    citation: str
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of its class, under which it is known everywhere."""
+        return self.estimator.__name__
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters with their defaults."""
+        parameters: dict[str, Any] = self.estimator().get_params()
+        return parameters
+
+
+def methods() -> dict[str, Method]:
+    """All methods by name, the zero-shot one first and then from the newest to the oldest.
+
+    Examples
+    --------
+    >>> import zshash
+    >>> [name for name, method in zshash.methods().items() if method.kind == "label"]
+    ['SDH', 'CCAITQ']
+    >>> zshash.methods()["KSH"].parameters["n_anchors"]
+    300
+    """
+    return dict(METHODS)
+
+
+_ALL = (
+    Method(
+        ZSH,
+        2016,
+        SEMANTIC,
+        "Y. Yang, W. Chen, Y. Luo, F. Shen, J. Shao, H. T. Shen: Zero-Shot Hashing via "
+        "Transferring Supervised Knowledge. ACM Multimedia 2016",
+        {"alpha": (1e-5, 1e-3, 1e-1), "gamma": (0.0, 1e-6, 1e-4), "lam": (1e-2, 1.0)},
+    ),
+    Method(
+        COSDISH,
+        2016,
+        PAIRWISE,
+        "W.-C. Kang, W.-J. Li, Z.-H. Zhou: Column Sampling Based Discrete Supervised Hashing. "
+        "AAAI 2016",
+        {"n_columns": (None, 128), "solver": ("greedy", "exact"), "ridge": (1.0, 100.0)},
+    ),
+    Method(
+        SDH,
+        2015,
+        LABEL,
+        "F. Shen, C. Shen, W. Liu, H. T. Shen: Supervised Discrete Hashing. CVPR 2015",
+        {"nu": (1e-5, 1e-4, 1e-3, 1e-2), "mu": (1e-2, 1.0), "loss": ("l2", "hinge")},
+    ),
+    Method(
+        DGH,
+        2014,
+        UNSUPERVISED,
+        "W. Liu, C. Mu, S. Kumar, S.-F. Chang: Discrete Graph Hashing. NIPS 2014",
+    ),
+    Method(
+        LFH,
+        2014,
+        PAIRWISE,
+        "P. Zhang, W. Zhang, W.-J. Li, M. Guo: Supervised Hashing with Latent Factor Models. "
+        "SIGIR 2014",
+        {"lam": (0.01, 0.1, 1.0), "n_columns": (None, 128), "beta": (None, 1.0, 30.0)},
+    ),
+    Method(
+        IMH,
+        2013,
+        UNSUPERVISED,
+        "F. Shen, C. Shen, Q. Shi, A. van den Hengel, Z. Tang: Inductive Hashing on Manifolds. "
+        "CVPR 2013",
+    ),
+    Method(
+        KSH,
+        2012,
+        PAIRWISE,
+        "W. Liu, J. Wang, R. Ji, Y.-G. Jiang, S.-F. Chang: Supervised Hashing with Kernels. "
+        "CVPR 2012",
+    ),
+    Method(
+        AGH,
+        2011,
+        UNSUPERVISED,
+        "W. Liu, J. Wang, S. Kumar, S.-F. Chang: Hashing with Graphs. ICML 2011",
+    ),
+    Method(
+        ITQ,
+        2011,
+        UNSUPERVISED,
+        "Y. Gong, S. Lazebnik: Iterative Quantization: A Procrustean Approach to Learning Binary "
+        "Codes. CVPR 2011",
+    ),
+    Method(
+        CCAITQ,
+        2011,
+        LABEL,
+        "Y. Gong, S. Lazebnik: Iterative Quantization: A Procrustean Approach to Learning Binary "
+        "Codes. CVPR 2011",
+        {"regularization": (1e-4, 1e-2, 1e-1)},
+    ),
+    Method(
+        MLH,
+        2011,
+        PAIRWISE,
+        "M. Norouzi, D. J. Fleet: Minimal Loss Hashing for Compact Binary Codes. ICML 2011",
+    ),
+    Method(
+        SSH,
+        2010,
+        PAIRWISE,
+        "J. Wang, S. Kumar, S.-F. Chang: Semi-Supervised Hashing for Scalable Image Retrieval. "
+        "CVPR 2010",
+        {"eta": (0.3, 1.0, 3.0, 10.0), "alpha": (0.3, 1.0)},
+    ),
+    Method(
+        SpectralHashing,
+        2008,
+        UNSUPERVISED,
+        "Y. Weiss, A. Torralba, R. Fergus: Spectral Hashing. NIPS 2008",
+    ),
+    Method(
+        LSH,
+        2002,
+        UNSUPERVISED,
+        "M. S. Charikar: Similarity Estimation Techniques from Rounding Algorithms. STOC 2002",
+    ),
+)
+METHODS = {method.name: method for method in _ALL}

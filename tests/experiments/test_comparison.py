@@ -1,0 +1,146 @@
+import json
+
+import numpy as np
+import pytest
+
+from zshash.datasets import DataError, digits
+from zshash.experiments import comparison
+from zshash.experiments.comparison import compare, compare_into, make_setups, make_task
+from zshash.experiments.standard import STANDARD
+from zshash.experiments.tables import summary, to_json, to_markdown
+
+METHODS = {"ITQ": {"n_iter": 5}, "LSH": {}}
+
+
+@pytest.fixture(scope="module")
+def features(tmp_path_factory):
+    data = digits()
+    path = tmp_path_factory.mktemp("data") / "digits.npz"
+    np.savez(path, X=data.X, y=data.labels, names=list(data.names))
+    return path
+
+
+@pytest.fixture(scope="module")
+def task(features):
+    sizes = {"n_train": 500, "n_queries": 40, "k": 100, "radius": 2}
+    return make_task(str(features), METHODS, [16, 32], [], unseen=("four",), **sizes)
+
+
+@pytest.fixture(scope="module")
+def records(task):
+    return list(compare([task], range(2)))
+
+
+def test_every_method_length_and_seed_once(records):
+    found = [(r["method"], r["parameters"]["n_bits"], r["seed"]) for r in records]
+    assert found == [
+        (method, bits, seed) for seed in (0, 1) for method in ("ITQ", "LSH") for bits in (16, 32)
+    ]
+    assert {record["data"] for record in records} == {"digits"}
+
+
+def test_summary_and_tables(records):
+    rows = summary(records)
+    assert [(row["method"], row["bits"]) for row in rows][:2] == [("ITQ", 16), ("ITQ", 32)]
+    pair = [record["map"] for record in records if record["name"] == "ITQ, 16 bits"]
+    assert rows[0]["map"] == pytest.approx(np.mean(pair))
+    assert rows[0]["map_deviation"] == pytest.approx(np.std(pair, ddof=1))
+    text = to_markdown(records)
+    assert "## digits\n\nHidden: four; 500 training samples, 40 queries, 1757 samples" in text
+    assert "2 seeds. ITQ: n_iter=5." in text
+    assert "### MAP@100\n\n|  | 16 bits | 32 bits |\n| --- | --- | --- |\n| ITQ | " in text
+    assert text.count("**") == 8  # the best of two columns in two tables
+    assert f"{rows[0]['map']:.3f} ± {rows[0]['map_deviation']:.3f}" in text
+    read = json.loads(to_json(records))
+    assert read["summary"] == rows
+    assert read["runs"] == records
+
+
+def test_label_vectors_go_to_the_semantic_method_alone():
+    setups = make_setups({"ZSH": {}, "CCAITQ": {}, "LSH": {}}, [16], ["onehot"])
+    assert [setup.labels for setup in setups] == [("onehot",), (), ()]
+    assert all(setup.hasher.normalize for setup in setups)
+
+
+def test_a_method_that_can_not_says_why(features):
+    sizes = {"n_train": 500, "n_queries": 40, "k": 100, "radius": 2}
+    wide = make_task(str(features), {"ITQ": {}, "LSH": {}}, [32, 96], [], unseen=("four",), **sizes)
+    text = to_markdown(list(compare([wide], [0])))
+    assert "| ITQ | **" in text
+    assert " | – |\n| LSH | " in text
+    assert "- ITQ, 96 bits: n_bits=96 is more than the dimension of X (n_features=64)" in text
+
+
+def test_nothing_hidden(features):
+    task = make_task(str(features), {"LSH": {}}, [16], [], unseen=None, n_queries=30, k=100)
+    (record,) = compare([task], [0])
+    assert record["unseen"] == []
+    assert "No category hidden; 1767 training samples, 30 queries" in to_markdown([record])
+
+
+def test_finished_runs_are_not_run_again(task, records, tmp_path, monkeypatch):
+    stem = tmp_path / "table"
+    first = list(compare_into(stem, [task], range(2)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["table.json", "table.md"]
+    assert [r["map"] for r in first] == [r["map"] for r in records]
+
+    def never(*_):
+        raise AssertionError("ran again")
+
+    monkeypatch.setattr(comparison, "run_setup", never)
+    assert list(compare_into(tmp_path / "table.md", [task], range(2))) == first
+    with pytest.raises(AssertionError, match="ran again"):
+        list(compare_into(stem, [task], range(3)))
+
+
+def test_an_interrupted_run_goes_on_where_it_ended(task, tmp_path, monkeypatch):
+    runs = compare_into(tmp_path / "t", [task], range(2))
+    begun = [next(runs) for _ in range(3)]
+    runs.close()
+    assert json.loads((tmp_path / "t.json").read_text())["runs"] == begun
+    ran = []
+    real = comparison.run_setup
+    monkeypatch.setattr(comparison, "run_setup", lambda *a: ran.append(a) or real(*a))
+    assert list(compare_into(tmp_path / "t", [task], range(2)))[:3] == begun
+    assert len(ran) == 5
+
+
+def test_an_interruption_keeps_what_was_not_reached(task, tmp_path):
+    first = list(compare_into(tmp_path / "t", [task], range(1)))
+    runs = compare_into(tmp_path / "t", [task], range(1))
+    next(runs)
+    runs.close()
+    assert json.loads((tmp_path / "t.json").read_text())["runs"] == first
+
+
+def test_standard_protocols(data_folder, monkeypatch):
+    monkeypatch.setenv("ZSHASH_DATA", str(data_folder))
+    methods = {"ZSH": {}, "KSH": {}, "ITQ": {"n_iter": 7}}
+    task = make_task("cifar10", methods, [64], [])
+    assert task.protocol.facts() == {
+        "unseen": [9],
+        "n_train": 10_000,
+        "n_queries": 1000,
+        "k": 5000,
+        "radius": 2,
+    }
+    zsh, ksh, itq = task.setups
+    assert zsh.labels == (str(data_folder / "words" / "huang2012_50d.txt"),)
+    assert ksh.hasher.n_anchors == 1000  # as in the paper's comparison
+    assert itq.hasher.n_iter == 7
+    assert make_task("cifar10-seen", methods, [64], []).protocol.unseen is None
+    tiny = make_task("tiny100", methods, [64], [])
+    assert (tiny.protocol.unseen, tiny.protocol.k) == (10, 1000)
+    assert tiny.setups[0].labels == ("wordnet",)
+
+
+def test_what_is_no_data(tmp_path, monkeypatch):
+    with pytest.raises(DataError, match=r"neither a feature file nor a standard protocol \(cif"):
+        make_task("cifar", METHODS, [16], [])
+    monkeypatch.setenv("ZSHASH_DATA", str(tmp_path))
+    for name in STANDARD:
+        with pytest.raises(DataError, match=f"{name} needs .*set ZSHASH_DATA to the folder"):
+            make_task(name, METHODS, [16], [])
+    (tmp_path / "t.json").write_text("[]")
+    with pytest.raises(DataError, match=r"t\.json: not a comparison; remove it or choose another"):
+        next(compare_into(tmp_path / "t", [], [0]))
