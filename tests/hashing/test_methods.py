@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 from threadpoolctl import threadpool_limits
 
 import zshash
@@ -148,8 +147,8 @@ def test_the_registry_is_true(name):
 def test_every_value_of_a_grid_can_be_fitted(name, data):
     X, y = data.X[:400], data.labels[:400]
     for parameter, values in METHODS[name].grid.items():
-        for point in ParameterGrid({parameter: values}):
+        for value in values:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # of more anchors than samples
-                hasher = make(name, 16, random_state=0, **point).fit(X, y)
+                hasher = make(name, 16, random_state=0, **{parameter: value}).fit(X, y)
             assert np.isfinite(hasher.project(X[:5])).all()

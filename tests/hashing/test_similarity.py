@@ -21,6 +21,7 @@ def test_several_labels_each(n):
     np.testing.assert_array_equal(S.block(rows, columns), dense(Y)[np.ix_(rows, columns)])
     np.testing.assert_array_equal(S[rows].block(slice(None), slice(None)), dense(Y[rows]))
     np.testing.assert_array_equal(S.with_groups(columns)[S.groups], dense(Y)[:, columns])
+    assert len(S.labels) == len(np.unique(Y, axis=0))
     full = S.between_groups()[S.groups][:, S.groups]
     np.testing.assert_array_equal(full, dense(Y))
 
@@ -38,7 +39,9 @@ def test_class_labels_and_their_vectors_say_the_same():
 def test_sums_by_group():
     y = np.array([1, 0, 1, 1])
     F = np.arange(8.0).reshape(4, 2)
-    np.testing.assert_array_equal(of(y).sum_by_group(F), [[2, 3], [10, 13]])
+    S = of(y)
+    one, two = [2, 3], [10, 13]
+    np.testing.assert_array_equal(S.sum_by_group(F)[S.groups], [two, one, two, two])
 
 
 def test_targets_that_share_nothing():

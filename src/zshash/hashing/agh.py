@@ -66,7 +66,7 @@ class AGH(AnchorGraphHasher):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from zshash.hashing.agh import AGH
+    >>> from zshash import AGH
     >>> X, _ = load_digits(return_X_y=True)
     >>> AGH(n_bits=32, n_anchors=100, random_state=0).fit(X).encode(X[:3]).shape
     (3, 4)

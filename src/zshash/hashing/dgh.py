@@ -81,7 +81,7 @@ class DGH(AnchorGraphHasher):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from zshash.hashing.dgh import DGH
+    >>> from zshash import DGH
     >>> X, _ = load_digits(return_X_y=True)
     >>> DGH(n_bits=32, n_anchors=100, random_state=0).fit(X).encode(X[:3]).shape
     (3, 4)

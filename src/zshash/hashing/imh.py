@@ -23,10 +23,10 @@ T       Laplacian of the base linked by training samples (m, m)   ``T``
 from numbers import Real
 
 import numpy as np
-from sklearn.manifold import TSNE
 from sklearn.utils import check_random_state
 
 from zshash._threads import all_cores
+from zshash.hashing import tsne
 from zshash.hashing.anchor_graph import TINY, AnchorGraphHasher, nearest_anchors, width
 from zshash.hashing.base import check_choice, check_number
 from zshash.hashing.graphs import nearest_neighbors
@@ -70,7 +70,7 @@ class IMH(AnchorGraphHasher):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from zshash.hashing.imh import IMH
+    >>> from zshash import IMH
     >>> X, _ = load_digits(return_X_y=True)
     >>> hasher = IMH(n_bits=32, embedding="le", n_anchors=100, random_state=0).fit(X)
     >>> hasher.encode(X[:3]).shape
@@ -141,27 +141,12 @@ def check_base(m, n_bits):
 
 
 def neighbor_embedding(base, r, perplexity, rng):
-    """E by exact t-SNE, after a projection on the leading axes of the base.
-
-    In so many dimensions, scikit-learn's own step and early exaggeration make the embedding fly
-    apart. The latter is 4 here, as in t-SNE's first release, and the step m / 40; with the number
-    of iterations, they were chosen for a low divergence.
-    """
+    """E by exact t-SNE, after a projection on the leading axes of the base."""
     axes = max(20, r)
     if base.shape[1] > axes:
         mean = mean_row(base)
         base = along(base, mean, top_eigenvectors(gram(base, mean), axes)[1])
-    tsne = TSNE(
-        r,
-        perplexity=max(1.0, min(perplexity, (len(base) - 1) / 3)),
-        early_exaggeration=4.0,
-        learning_rate=len(base) / 40,
-        max_iter=400,
-        init="random",  # the leading axes may be fewer than r
-        method="exact",  # the other one has at most three dimensions
-        random_state=rng,
-    )
-    return tsne.fit(base).embedding_
+    return tsne.embed(base, r, max(1.0, min(perplexity, (len(base) - 1) / 3)), rng)
 
 
 def base_laplacian(base):

@@ -40,7 +40,7 @@ from zshash.hashing.base import check_number
 from zshash.hashing.linear import top_eigenvectors
 from zshash.hashing.similarity import similarity
 
-NEGLIGIBLE = 1e-5  # share of the largest variance below which an axis of K̄ is left out
+NEGLIGIBLE = 1e-6  # share of the largest variance below which an axis of K̄ is left out
 MAX_DOUBLINGS = 50  # of β in one line search
 
 
@@ -86,7 +86,7 @@ class KSH(KernelHasher):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from zshash.hashing.ksh import KSH
+    >>> from zshash import KSH
     >>> X, y = load_digits(return_X_y=True)
     >>> hasher = KSH(n_bits=16, n_anchors=100, n_labeled=500, random_state=0).fit(X, y)
     >>> hasher.encode(X[:3]).shape

@@ -97,7 +97,7 @@ class MLH(LinearHasher, SupervisedHasher):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from zshash.hashing.mlh import MLH
+    >>> from zshash import MLH
     >>> X, y = load_digits(return_X_y=True)
     >>> hasher = MLH(n_bits=16, max_iter=200, random_state=0).fit(X, y)
     >>> hasher.encode(X[:3]).shape

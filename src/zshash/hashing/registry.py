@@ -104,6 +104,7 @@ _ALL = (
         2014,
         UNSUPERVISED,
         "W. Liu, C. Mu, S. Kumar, S.-F. Chang: Discrete Graph Hashing. NIPS 2014",
+        {"rho": (0.01, 0.1, 1.0), "init": ("agh", "rotated"), "n_nearest": (2, 3, 5)},
     ),
     Method(
         LFH,
@@ -119,6 +120,7 @@ _ALL = (
         UNSUPERVISED,
         "F. Shen, C. Shen, Q. Shi, A. van den Hengel, Z. Tang: Inductive Hashing on Manifolds. "
         "CVPR 2013",
+        {"embedding": ("tsne", "le"), "n_nearest": (3, 5), "perplexity": (5.0, 10.0, 20.0)},
     ),
     Method(
         KSH,
@@ -126,12 +128,14 @@ _ALL = (
         PAIRWISE,
         "W. Liu, J. Wang, R. Ji, Y.-G. Jiang, S.-F. Chang: Supervised Hashing with Kernels. "
         "CVPR 2012",
+        {"n_anchors": (300, 1000), "n_labeled": (2000, 5000)},
     ),
     Method(
         AGH,
         2011,
         UNSUPERVISED,
         "W. Liu, J. Wang, S. Kumar, S.-F. Chang: Hashing with Graphs. ICML 2011",
+        {"n_nearest": (2, 3, 5), "n_anchors": (300, 600), "n_layers": (1, 2)},
     ),
     Method(
         ITQ,
@@ -153,6 +157,7 @@ _ALL = (
         2011,
         PAIRWISE,
         "M. Norouzi, D. J. Fleet: Minimal Loss Hashing for Compact Binary Codes. ICML 2011",
+        {"rho": (None, "validate"), "weight_decay": (3e-3, 1e-2, 3e-2)},
     ),
     Method(
         SSH,

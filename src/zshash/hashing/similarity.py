@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from zshash.hashing.targets import merge_rows
+
 
 @dataclass(frozen=True)
 class Similarity:
@@ -51,12 +53,13 @@ def similarity(targets, method):
     Label vectors that are not 0/1 stand for a class each, so samples with equal vectors are
     similar.
     """
-    vectors = targets.vectors
+    vectors, places = merge_rows(targets.vectors)
+    groups = places[targets.rows]
     if np.isin(vectors, (0, 1)).all():
-        return Similarity(vectors.astype(np.float32), targets.rows)
+        return Similarity(vectors.astype(np.float32), groups)
     if len(vectors) == len(targets):
         raise ValueError(
             f"{method} learns from samples that share a label, and no two of these targets are "
             "equal: give class labels (n,) or a 0/1 label matrix (n, c)"
         )
-    return Similarity(np.eye(len(vectors), dtype=np.float32), targets.rows)
+    return Similarity(np.eye(len(vectors), dtype=np.float32), groups)

@@ -98,10 +98,22 @@ def _from_matrix(y):
 
 
 def _share_rows(y):
-    """Find equal rows by a random projection, then make sure that they are equal."""
+    """Keep equal rows once, where that makes them half as many at least."""
+    vectors, rows = merge_rows(y)
+    if len(vectors) > len(y) // 2:
+        return Targets(y, np.arange(len(y)))
+    return Targets(vectors, rows)
+
+
+def merge_rows(y):
+    """The distinct rows of y, and which of them each row is.
+
+    Equal rows are found by a random projection. Should rows that differ ever meet there, all
+    rows count as distinct.
+    """
     keys = y @ np.random.RandomState(0).standard_normal(y.shape[1])
     _, first, rows = np.unique(keys, return_index=True, return_inverse=True)
     vectors = y[first]
-    if len(first) <= len(y) // 2 and np.array_equal(vectors[rows], y):
-        return Targets(vectors, rows.astype(np.intp))
-    return Targets(y, np.arange(len(y)))
+    if np.array_equal(vectors[rows], y):
+        return vectors, rows.astype(np.intp)
+    return y, np.arange(len(y))
