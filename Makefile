@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench wheel format clean
+.PHONY: demo test check bench compare wheel format clean
 
 demo: $(READY) ## train on eight digits, find the two that nobody labelled
 	$(BIN)/zshash demo --output zshash-demo.html
@@ -21,8 +21,12 @@ check: $(READY) wheel ## style, types, import contract, and the wheel in an empt
 wheel: $(READY)
 	$(BIN)/python tools/check_wheel.py
 
-bench: $(READY) ## fit time and memory against the bare matrix products
+bench: $(READY) ## fit time and memory: against the bare matrix products, and of every method
 	$(BIN)/python benchmarks/fit.py
+	$(BIN)/python benchmarks/methods.py
+
+compare: $(READY) ## every method at every code length by the standard protocols (ZSHASH_DATA)
+	$(BIN)/zshash compare cifar10 tiny100 --output docs/comparison
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

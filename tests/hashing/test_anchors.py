@@ -72,3 +72,12 @@ def test_blocks_give_the_same_whether_held_or_not(working_memory):
     weights = rng.uniform(size=(30, 5000)) * (rng.uniform(size=(30, 5000)) < 0.01)
     weights = sparse.csr_array(weights.astype(np.float32))
     np.testing.assert_allclose(features.mix(weights), weights @ Phi, rtol=1e-4, atol=1e-6)
+
+
+def test_clusters_of_coinciding_samples_count_once():
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((20, 6)).astype(np.float32)[rng.randint(0, 20, 500)] + 100
+    centers = choose_anchors(X, 300, method="kmeans", rng=np.random.RandomState(0))
+    distances = np.linalg.norm(centers[:, None] - np.unique(X, axis=0), axis=2)
+    assert len(centers) == 20
+    assert distances.min(axis=1).max() < 1e-3

@@ -10,6 +10,11 @@ from zshash.hashing.registry import METHODS, SEMANTIC
 __all__ = ["summary", "to_json", "to_markdown"]
 
 Record = dict[str, Any]
+TITLE = """# Comparison of hashing methods
+
+Queries and database are hashed by the hash function that a method learned, training samples
+included. Scores are expected values over random orders within ties. The best mean is bold.
+Written by `zshash compare`."""
 
 
 def summary(records: Sequence[Record]) -> list[Record]:
@@ -37,7 +42,7 @@ def to_json(records: Sequence[Record]) -> str:
 
 def to_markdown(records: Sequence[Record]) -> str:
     """Tables of MAP and precision for every data set: a row each method, a column each length."""
-    sections = []
+    sections = [TITLE]
     for data in dict.fromkeys(record["data"] for record in records):
         own = [record for record in records if record["data"] == data]
         sections.append(_section(data, own))

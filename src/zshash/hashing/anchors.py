@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config
 from sklearn.cluster import MiniBatchKMeans
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 
 from zshash._threads import add_up, map_blocks, run_blocks
@@ -24,6 +25,7 @@ def choose_anchors(X, n_anchors, *, method, rng):
     Returns
     -------
     anchors : ndarray of shape (min(n_anchors, n), d), float32
+        Fewer centres where samples coincide.
     """
     if n_anchors > len(X):
         warnings.warn(
@@ -37,7 +39,16 @@ def choose_anchors(X, n_anchors, *, method, rng):
     clusters = MiniBatchKMeans(
         n_anchors, n_init=1, batch_size=max(1024, 3 * n_anchors), random_state=rng
     )
-    return clusters.fit(X).cluster_centers_.astype(np.float32)
+    return _distinct(clusters.fit(X).cluster_centers_).astype(np.float32)
+
+
+def _distinct(centers):
+    """Centres without those that coincide with an earlier one."""
+    offsets = centers.astype(np.float64) - centers.mean(axis=0, dtype=np.float64)
+    near = (
+        euclidean_distances(offsets, squared=True) <= 1e-6 * np.square(offsets).sum(axis=1).mean()
+    )
+    return centers[near.argmax(axis=1) == np.arange(len(centers))]
 
 
 def mean_squared_distance(X, anchors):
