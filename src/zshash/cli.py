@@ -241,6 +241,7 @@ def evaluate(
     help="Set a parameter of a method, for instance --set KSH.n_anchors=1000.",
 )
 @labels_option
+@normalize_option
 @unseen_option
 @all_seen_option
 @train_option
@@ -256,6 +257,7 @@ def compare(
     bits: tuple[int, ...],
     settings: tuple[str, ...],
     labels: tuple[str, ...],
+    normalize: bool,
     unseen: tuple[str, ...],
     all_seen: bool,
     n_train: int | None,
@@ -272,6 +274,7 @@ def compare(
     names. Several DATA end up in one document.
     """
     given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
+    given["normalize"] = normalize
     if set(data) & set(STANDARD):
         refuse((*given, "labels", "unseen", "all_seen"), "with a standard protocol")
     if set(data) - set(STANDARD):

@@ -38,12 +38,18 @@ class Task:
 
 
 def make_task(
-    data: str, methods: Settings, bits: Sequence[int], labels: Sequence[str], **protocol: Any
+    data: str,
+    methods: Settings,
+    bits: Sequence[int],
+    labels: Sequence[str],
+    *,
+    normalize: bool = True,
+    **protocol: Any,
 ) -> Task:
     """Methods, with their parameters, on a feature file or by a standard protocol.
 
-    `protocol` and `labels` are for a feature file: those of a standard protocol are fixed. With
-    None for ``unseen`` no category is hidden.
+    `labels`, `normalize` and `protocol` are for a feature file: those of a standard protocol are
+    fixed. With None for ``unseen`` no category is hidden.
     """
     if data in STANDARD:
         return _standard(data, methods, bits)
@@ -54,7 +60,8 @@ def make_task(
     dataset = load_features(path)
     if protocol["unseen"] is not None:
         protocol["unseen"] = find_unseen(dataset, protocol["unseen"])
-    return Task(path.stem, dataset, Protocol(**protocol), make_setups(methods, bits, labels))
+    setups = make_setups(methods, bits, labels, normalize=normalize)
+    return Task(path.stem, dataset, Protocol(**protocol), setups)
 
 
 def _standard(name: str, methods: Settings, bits: Sequence[int]) -> Task:
@@ -72,13 +79,15 @@ def _standard(name: str, methods: Settings, bits: Sequence[int]) -> Task:
     return Task(name, dataset, protocol, make_setups(own, bits, labels))
 
 
-def make_setups(methods: Settings, bits: Sequence[int], labels: Sequence[str] = ()) -> list[Setup]:
+def make_setups(
+    methods: Settings, bits: Sequence[int], labels: Sequence[str] = (), *, normalize: bool = True
+) -> list[Setup]:
     """Every method at every length; `labels` are for those that learn from names' meaning."""
     setups = []
     for name, parameters in methods.items():
         method = METHODS[name]
         for n_bits in bits:
-            hasher = method.estimator(n_bits=n_bits, normalize=True, **parameters)
+            hasher = method.estimator(n_bits=n_bits, normalize=normalize, **parameters)
             sources = tuple(labels) if method.kind == SEMANTIC else ()
             setups.append(Setup(setup_name(hasher), hasher, sources))
     return setups
