@@ -120,7 +120,7 @@ def test_compare(features, tmp_path):
     assert done.exit_code == 0, done.output
     assert "Hidden: four; 300 training samples, 30 queries" in done.output
     assert "2 seeds. KSH: n_anchors=40." in done.output
-    assert "|  | 16 bits | 32 bits |" in done.output
+    assert "|  | learns from | 16 bits | 32 bits |" in done.output
     assert (tmp_path / "table.md").read_text() == done.stdout
     found = json.loads(call(*arguments, "--json").stdout)
     assert found == json.loads((tmp_path / "table.json").read_text())
@@ -128,10 +128,40 @@ def test_compare(features, tmp_path):
     assert len(found["summary"]) == 4
 
 
+def test_a_comparison_in_which_nothing_can_run(features, tmp_path):
+    line = fails(
+        *("compare", features, "--all-seen", "--method", "itq", "--bits", 96, "--seeds", 1),
+        *("-o", tmp_path / "t"),
+    )
+    assert "ITQ, 96 bits: n_bits=96 is more than the dimension of X" in line
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_shown_once(features, tmp_path):
+    done = call(
+        *("compare", features, "--all-seen", "--method", "ksh", "--bits", 16, "--seeds", 2),
+        *("--train", 100, "--queries", 20, "-o", tmp_path / "t"),
+    )
+    assert done.exit_code == 0
+    assert done.stderr.count("n_anchors=300 is larger than the number of samples") == 1
+
+
+def test_an_interrupted_comparison_says_how_to_go_on(features, tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("zshash.experiments.comparison.run_setup", stop)
+    done = call("compare", features, "--all-seen", "-o", tmp_path / "t")
+    assert done.exit_code == 1
+    assert f"The same command goes on from the runs in {tmp_path / 't.json'}" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_methods():
     text = call("info", "--methods").output
     assert "KSH (2012, pairwise)\n  W. Liu, J. Wang" in text
     assert "n_anchors=300" in text
+    assert "pairwise: learns from which samples share a label" in text
     facts = json.loads(call("info", "--methods", "--json").stdout)
     assert set(facts) == set(zshash.methods())
     assert facts["ZSH"]["kind"] == "semantic"
@@ -207,7 +237,7 @@ def test_parameters_by_name(features, tmp_path):
         (["encode", "{features}", "-m", "{features}", "-o", "{tmp}/c"], "not a zshash model"),
         (["encode", "{narrow}", "-m", "{model}", "-o", "{tmp}/c"], "X has 3 features, but ZSH is"),
         (["eval", "{features}"], "say which category to hide"),
-        (["eval", "{features}", "--unseen", "four", "--all-seen"], "say which category to hide"),
+        (["eval", "{features}", "--unseen", "four", "--all-seen"], "exclude each other"),
         (
             ["fit", "{features}", "-o", "{tmp}/m", "--method", "ksh", "--labels", "wordnet"],
             "KSH learns which samples share a category",
@@ -230,8 +260,43 @@ def test_parameters_by_name(features, tmp_path):
         ),
         (
             ["compare", "{features}", "--all-seen", "--set", "KSH.anchors", "-o", "{tmp}/t"],
-            "'anchors': write NAME=VALUE with one of anchors, ",
+            "'anchors': write KSH.NAME=VALUE with one of anchors, ",
         ),
+        (
+            ["compare", "{features}", "--all-seen", "--set", "KSH.n_anchors=-4", "-o", "{tmp}/t"],
+            "n_anchors must be a whole number of at least 1, got -4",
+        ),
+        (
+            [
+                *("compare", "{features}", "--all-seen", "--method", "lsh", "-o", "{tmp}/t"),
+                *("--set", "KSH.n_anchors=4"),
+            ],
+            "write METHOD.NAME=VALUE with one of LSH",
+        ),
+        (
+            ["compare", "cifar10", "{features}", "--all-seen", "-o", "{tmp}/t"],
+            "compare standard protocols and feature files in two commands",
+        ),
+        (
+            ["compare", "{features}", "{features}", "--all-seen", "-o", "{tmp}/t"],
+            "two DATA have the same name",
+        ),
+        (
+            [
+                *("compare", "{features}", "--all-seen", "--method", "lsh", "-o", "{tmp}/t"),
+                *("--labels", "wordnet"),
+            ],
+            "--labels are for methods that learn from names",
+        ),
+        (
+            ["fit", "{features}", "-o", "{tmp}/m", "--method", "spectralhashing", "--set", "x=1"],
+            "'x=1': SpectralHashing has no parameters",
+        ),
+        (
+            ["fit", "{features}", "-o", "{tmp}/m", "--set", "sigma=1e300", "--train", "1200"],
+            "a number went out of range",
+        ),
+        (["info", "{features}", "--methods"], "PATH has no meaning with --methods"),
         (["info", "--methods", "--similarity"], "--similarity has no meaning with --methods"),
         (["eval", "{features}", "--unseen", "10"], "10 of 10 categories can not be unseen"),
         (["eval", "{narrow}", "--unseen", "cat"], "the data has no labels"),

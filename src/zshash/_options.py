@@ -17,6 +17,7 @@ __all__ = [
     "k_option",
     "labels_option",
     "method_choice",
+    "method_names",
     "method_option",
     "normalize_option",
     "output_file",
@@ -36,20 +37,28 @@ output_file = OutputFile()
 bits_option = click.option(
     "--bits", default=64, show_default=True, type=click.IntRange(8, 1024), help="Bits of a code."
 )
-labels_option = click.option(
-    "--labels",
-    multiple=True,
-    metavar="SOURCE",
-    help="Where category names get their vectors: wordnet, onehot, or a file of word vectors "
-    "(word2vec, GloVe or fastText text, .npz). Given several times, sources are combined.  "
-    "[default: wordnet; onehot for methods that do not learn from names]",
-)
+
+
+def labels_option(default: str) -> Callable[[Command], Command]:
+    """Label sources; `default` says what is taken where none is given."""
+    return click.option(
+        "--labels",
+        multiple=True,
+        metavar="SOURCE",
+        help="Where category names get their vectors: wordnet, onehot, or a file of word vectors "
+        "(word2vec, GloVe or fastText text, .npz). Given several times, sources are combined.  "
+        f"[default: {default}]",
+    )
+
+
 method_choice = click.Choice(list(METHODS), case_sensitive=False)
+method_names = f"[{'|'.join(METHODS)}]"
 method_option = click.option(
     "--method",
     default="ZSH",
     show_default=True,
     type=method_choice,
+    metavar=method_names,
     help="Hashing method; zshash info --methods tells about them.",
 )
 set_option = click.option(
@@ -69,7 +78,8 @@ unseen_option = click.option(
     "--unseen",
     multiple=True,
     metavar="NAME",
-    help="Category to hide; a number hides that many at random in each run.",
+    help="Category to hide; a number that is no category's name hides that many at random in each "
+    "run.",
 )
 all_seen_option = click.option(
     "--all-seen",

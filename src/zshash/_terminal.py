@@ -14,12 +14,12 @@ from zshash.experiments.protocol import with_deviation
 __all__ = [
     "Commands",
     "OutputFile",
+    "ShowWarnings",
     "plain",
     "print_json",
     "print_scores",
     "read_settings",
     "refuse",
-    "show_warning",
 ]
 
 
@@ -46,7 +46,7 @@ def _one_line() -> Iterator[None]:
     except click.UsageError as error:
         error.ctx = None  # with it, the usage would be printed too
         raise
-    except (ValueError, TypeError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, ArithmeticError, OSError, MemoryError) as error:
         raise click.UsageError(" ".join(_message(error).split())) from error
 
 
@@ -55,6 +55,8 @@ def _message(error: Exception) -> str:
         return f"{error.filename or 'output'}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"out of memory: {error or 'use fewer samples or anchors'}"
+    if isinstance(error, ArithmeticError):
+        return "a number went out of range: rescale the features or choose milder parameters"
     return str(error) or type(error).__name__
 
 
@@ -72,9 +74,17 @@ class OutputFile(click.Path):
         return path
 
 
-def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning as one line, without the place in the code it came from."""
-    click.echo(f"Warning: {message}", err=True)
+class ShowWarnings:
+    """Prints warnings as one line each, without the place in the code, and none twice."""
+
+    def __init__(self) -> None:
+        self._shown: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        """Stand in for `warnings.showwarning`."""
+        if str(message) not in self._shown:
+            self._shown.add(str(message))
+            click.echo(f"Warning: {message}", err=True)
 
 
 def refuse(names: Sequence[str], circumstance: str) -> None:
@@ -83,7 +93,9 @@ def refuse(names: Sequence[str], circumstance: str) -> None:
     for option in ctx.command.params:
         given = ctx.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
         if option.name in names and given:
-            raise click.UsageError(f"{option.opts[0]} has no meaning {circumstance}")
+            is_option = isinstance(option, click.Option)
+            name = option.opts[0] if is_option else option.human_readable_name
+            raise click.UsageError(f"{name} has no meaning {circumstance}")
 
 
 def plain(value: Any) -> str:
@@ -109,16 +121,20 @@ def print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None
         )
 
 
-def read_settings(hasher: Any, settings: Sequence[str]) -> dict[str, Any]:
-    """Parameters of a method from ``NAME=VALUE``."""
+def read_settings(hasher: Any, settings: Sequence[str], form: str = "NAME") -> dict[str, Any]:
+    """Parameters of a method from ``NAME=VALUE``, or whatever `form` the user writes."""
     options = ("n_bits", "normalize", "random_state")  # have flags of their own
     known = sorted(name for name in hasher.get_params() if name not in options)
     parameters = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals or name not in known:
-            cure = f"with one of {', '.join(known)}" if known else "for a method that has some"
-            raise click.BadParameter(f"{setting!r}: write NAME=VALUE {cure}", param_hint="--set")
+            method = type(hasher).__name__
+            cure = f"write {form}=VALUE with one of {', '.join(known)}"
+            raise click.BadParameter(
+                f"{setting!r}: {cure if known else f'{method} has no parameters'}",
+                param_hint="--set",
+            )
         parameters[name] = _literal(text)
     return parameters
 

@@ -18,6 +18,7 @@ from zshash._options import (
     k_option,
     labels_option,
     method_choice,
+    method_names,
     method_option,
     normalize_option,
     output_file,
@@ -30,19 +31,19 @@ from zshash._options import (
 )
 from zshash._terminal import (
     Commands,
+    ShowWarnings,
     plain,
     print_json,
     print_scores,
     read_settings,
     refuse,
-    show_warning,
 )
 from zshash.experiments import Demo, comparison, description, evaluation
 from zshash.experiments.page import render
 from zshash.experiments.standard import STANDARD
 from zshash.experiments.tables import to_json, to_markdown
 from zshash.experiments.training import encode_file, fit_model
-from zshash.hashing.registry import METHODS
+from zshash.hashing.registry import METHODS, SEMANTIC
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,7 +52,7 @@ from zshash.hashing.registry import METHODS
 def main(ctx: click.Context) -> None:
     """Short binary codes that find pictures of categories nobody labelled."""
     ctx.with_resource(warnings.catch_warnings())
-    warnings.showwarning = show_warning
+    warnings.showwarning = ShowWarnings()
 
 
 @main.command()
@@ -92,7 +93,7 @@ def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
     "--output", "-o", required=True, metavar="MODEL", type=output_file, help="Model to write."
 )
 @bits_option
-@labels_option
+@labels_option("wordnet; onehot for methods that do not learn from names")
 @click.option("--unseen", multiple=True, metavar="NAME", help="Category to leave out of training.")
 @click.option("--train", "n_train", type=click.IntRange(2), help="Samples to train on, at random.")
 @method_option
@@ -123,7 +124,7 @@ def fit(
         return
     click.echo(
         f"{output}: {method}, {bits} bits, {notes['n_train']} samples"
-        + (f" of {len(notes['seen'])} seen categories" if notes["seen"] else "")
+        + (f" of {_count(notes['seen'], 'seen categor', 'y', 'ies')}" if notes["seen"] else "")
         + f", {notes['fit_seconds']:.1f} s"
     )
     if unseen:
@@ -157,7 +158,7 @@ def encode(features: Path, model: Path, output: Path, as_json: bool) -> None:
     help="Score this model instead of training, by default on the categories that it left out.",
 )
 @bits_option
-@labels_option
+@labels_option("wordnet; onehot for methods that do not learn from names")
 @method_option
 @set_option
 @normalize_option
@@ -223,6 +224,7 @@ def evaluate(
     "names",
     multiple=True,
     type=method_choice,
+    metavar=method_names,
     help="Hashing method, several times for several of them.  [default: all]",
 )
 @click.option(
@@ -240,7 +242,7 @@ def evaluate(
     metavar="METHOD.NAME=VALUE",
     help="Set a parameter of a method, for instance --set KSH.n_anchors=1000.",
 )
-@labels_option
+@labels_option("wordnet; only methods that learn from names look at it")
 @normalize_option
 @unseen_option
 @all_seen_option
@@ -270,22 +272,31 @@ def compare(
     """Score methods side by side, at several code lengths, on the same splits.
 
     DATA is a feature file as for eval, or the name of a standard protocol (cifar10, tiny100 or
-    cifar10-seen), whose features are in the folder that the environment variable ZSHASH_DATA
-    names. Several DATA end up in one document.
+    cifar10-seen; KSH has 1,000 anchors there, as in the paper), whose features are in the folder
+    that the environment variable ZSHASH_DATA names, by default ../shared/data. Several DATA end up
+    in one document.
     """
     given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
     given["normalize"] = normalize
-    if set(data) & set(STANDARD):
+    if _are_standard(data):
         refuse((*given, "labels", "unseen", "all_seen"), "with a standard protocol")
-    if set(data) - set(STANDARD):
+    else:
         given["unseen"] = _hidden(unseen, all_seen)
-    setups = {name: _parameters(name, settings) for name in names or METHODS}
-    tasks = [
-        comparison.make_task(item, setups, sorted(set(bits)), labels, **given) for item in data
-    ]
+    lengths = sorted(set(bits))
+    chosen = _chosen(names or tuple(METHODS), settings, lengths)
+    if labels and not any(METHODS[name].kind == SEMANTIC for name in chosen):
+        raise click.UsageError("--labels are for methods that learn from names: choose ZSH, too")
+    tasks = [comparison.make_task(item, chosen, lengths, labels, **given) for item in data]
     records = comparison.compare_into(output, tasks, range(seeds))
     total = seeds * sum(len(task.setups) for task in tasks)
-    collected = list(tqdm(records, total=total, desc="runs", disable=None))
+    try:
+        collected = list(tqdm(records, total=total, desc="runs", disable=None))
+    except KeyboardInterrupt:
+        path = comparison.files(output)[0]
+        click.echo(f"\nInterrupted. The same command goes on from the runs in {path}.", err=True)
+        raise
+    if not any("map" in record for record in collected):
+        raise click.UsageError(f"{collected[0]['name']}: {collected[0]['error']}")
     click.echo(to_json(collected) if as_json else to_markdown(collected), nl=False)
 
 
@@ -294,7 +305,7 @@ def compare(
 @click.option("--methods", "list_methods", is_flag=True, help="The hashing methods there are.")
 @click.option("--similarity", is_flag=True, help="Average cosine of each category to the others.")
 @click.option("--name", "names", multiple=True, help="Category for --similarity, without a PATH.")
-@labels_option
+@labels_option("wordnet")
 @json_option
 def info(
     path: Path | None,
@@ -315,6 +326,7 @@ def info(
         refuse(("path", "similarity", "names", "labels"), "with --methods")
         facts: dict[str, Any] = description.of_methods()
         lines = [line for name, method in facts.items() for line in _portrait(name, method)]
+        lines += ["", *(f"{kind}: {text}" for kind, text in description.KINDS.items())]
     elif similarity:
         facts = description.similarity(path, names, labels)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
@@ -340,24 +352,48 @@ def _hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) ->
     return estimator(n_bits=bits, normalize=normalize, **parameters)
 
 
-def _parameters(method: str, settings: Sequence[str]) -> dict[str, Any]:
-    """The parameters that ``METHOD.NAME=VALUE`` sets for one method."""
-    own = []
+def _are_standard(data: Sequence[str]) -> bool:
+    """Whether all DATA are standard protocols; some can not be."""
+    if len({Path(item).stem for item in data}) < len(data):
+        raise click.UsageError("two DATA have the same name: compare them in two commands")
+    standard = [item in STANDARD for item in data]
+    if any(standard) and not all(standard):
+        raise click.UsageError("compare standard protocols and feature files in two commands")
+    return all(standard)
+
+
+def _chosen(
+    names: Sequence[str], settings: Sequence[str], lengths: Sequence[int]
+) -> dict[str, dict[str, Any]]:
+    """Methods to compare, each with the parameters that ``METHOD.NAME=VALUE`` sets."""
+    known = {name.lower(): name for name in METHODS}
+    own: dict[str, list[str]] = {}
     for setting in settings:
         name, _, rest = setting.partition(".")
-        if name.lower() not in map(str.lower, METHODS):
+        if known.get(name.lower()) not in names:
             raise click.BadParameter(
-                f"{setting!r}: write METHOD.NAME=VALUE with one of {', '.join(METHODS)}",
+                f"{setting!r}: write METHOD.NAME=VALUE with one of {', '.join(names)}",
                 param_hint="--set",
             )
-        if name.lower() == method.lower():
-            own.append(rest)
-    return read_settings(METHODS[method].estimator(), own)
+        own.setdefault(known[name.lower()], []).append(rest)
+    chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for name, texts in own.items():
+        estimator = METHODS[name].estimator
+        chosen[name] = read_settings(estimator(), texts, form=f"{name}.NAME")
+        estimator(n_bits=lengths[0], **chosen[name])._check_parameters()
+    return chosen
+
+
+def _count(things: Sequence[Any], word: str, one: str, many: str) -> str:
+    """How many things there are."""
+    return f"{len(things)} {word}{one if len(things) == 1 else many}"
 
 
 def _hidden(unseen: tuple[str, ...], all_seen: bool) -> tuple[str, ...] | None:
     """The categories to hide, None for none of them; one of both options must be given."""
-    if bool(unseen) == all_seen:
+    if unseen and all_seen:
+        raise click.UsageError("--unseen and --all-seen exclude each other")
+    if not unseen and not all_seen:
         raise click.UsageError(
             "say which category to hide: --unseen NAME, --unseen 10 for any ten, or --all-seen"
         )

@@ -48,7 +48,10 @@ def test_summary_and_tables(records):
     text = to_markdown(records)
     assert "## digits\n\nHidden: four; 500 training samples, 40 queries, 1757 samples" in text
     assert "2 seeds. ITQ: n_iter=5." in text
-    assert "### MAP@100\n\n|  | 16 bits | 32 bits |\n| --- | --- | --- |\n| ITQ | " in text
+    header = (
+        "|  | learns from | 16 bits | 32 bits |\n| --- | --- | --- | --- |\n| ITQ | features | "
+    )
+    assert f"### MAP@100\n\n{header}" in text
     assert text.count("**") == 8  # the best of two columns in two tables
     assert f"{rows[0]['map']:.3f} ± {rows[0]['map_deviation']:.3f}" in text
     read = json.loads(to_json(records))
@@ -66,7 +69,8 @@ def test_a_method_that_can_not_says_why(features):
     sizes = {"n_train": 500, "n_queries": 40, "k": 100, "radius": 2}
     wide = make_task(str(features), {"ITQ": {}, "LSH": {}}, [32, 96], [], unseen=("four",), **sizes)
     text = to_markdown(list(compare([wide], [0])))
-    assert "| ITQ | **" in text
+    assert "| ITQ | features | **" in text
+    assert "one seed." in text
     assert " | – |\n| LSH | " in text
     assert "- ITQ, 96 bits: n_bits=96 is more than the dimension of X (n_features=64)" in text
 
@@ -110,7 +114,63 @@ def test_an_interruption_keeps_what_was_not_reached(task, tmp_path):
     runs = compare_into(tmp_path / "t", [task], range(1))
     next(runs)
     runs.close()
-    assert json.loads((tmp_path / "t.json").read_text())["runs"] == first
+    left = json.loads((tmp_path / "t.json").read_text())
+    assert left["runs"] == first[:1]
+    assert left["others"] == first[1:]
+
+
+def test_runs_not_asked_for_stay_in_the_file_but_not_in_the_tables(features, task, tmp_path):
+    first = list(compare_into(tmp_path / "t", [task], range(1)))
+    sizes = {"n_train": 500, "n_queries": 40, "k": 100, "radius": 2}
+    other = make_task(str(features), {"LSH": {"center": False}}, [16], [], unseen=None, **sizes)
+    (record,) = compare_into(tmp_path / "t", [other], range(1))
+    content = json.loads((tmp_path / "t.json").read_text())
+    assert content["runs"] == [record]
+    assert content["others"] == first
+    assert [row["method"] for row in content["summary"]] == ["LSH"]
+    assert "ITQ" not in (tmp_path / "t.md").read_text()
+
+
+def test_other_data_of_the_same_name_is_other_data(features, tmp_path):
+    data = digits()
+    np.savez(tmp_path / "digits.npz", X=-data.X[::-1], y=data.labels, names=list(data.names))
+    (tmp_path / "words.txt").write_text(
+        "".join(f"{name} 1 {i}\n" for i, name in enumerate(data.names))
+    )
+    sizes = {"unseen": ("four",), "n_queries": 40, "k": 100}
+    own = make_task(str(features), {"LSH": {}}, [16], [], **sizes)
+    other = make_task(str(tmp_path / "digits.npz"), {"LSH": {}}, [16], [], **sizes)
+    worded = make_task(str(features), {"LSH": {}}, [16], [str(tmp_path / "words.txt")], **sizes)
+    assert own.name == other.name
+    assert len({own.checksum, other.checksum, worded.checksum}) == 3
+    (first,) = compare_into(tmp_path / "t", [own], [0])
+    (second,) = compare_into(tmp_path / "t", [other], [0])
+    assert first["map"] != second["map"]
+
+
+def test_mistakes_are_found_before_the_work(features, task, tmp_path, monkeypatch):
+    hungry = make_task(str(features), {"LSH": {}}, [16], [], unseen=("four",), n_queries=9999)
+    monkeypatch.setattr(comparison, "run_setup", lambda *_: pytest.fail("it ran"))
+    with pytest.raises(ValueError, match="9999 queries"):
+        next(compare_into(tmp_path / "t", [task, hungry], [0]))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        '{"runs": [1, 2], "others": []}',
+        '{"runs": [{"parameters": {}, "map": 1.0}], "others": []}',
+        '{"others": [], "runs": [{"parameters": {}, "map": "high"}]}',
+        '{"runs": []}',
+        "[]",
+        "{",
+    ],
+)
+def test_a_file_that_is_no_comparison(runs, tmp_path):
+    (tmp_path / "t.json").write_text(runs)
+    with pytest.raises(DataError, match=r"t\.json: not a comparison; remove it or choose another"):
+        next(compare_into(tmp_path / "t.json", [], [0]))
 
 
 def test_standard_protocols(data_folder, monkeypatch):
@@ -141,6 +201,3 @@ def test_what_is_no_data(tmp_path, monkeypatch):
     for name in STANDARD:
         with pytest.raises(DataError, match=f"{name} needs .*set ZSHASH_DATA to the folder"):
             make_task(name, METHODS, [16], [])
-    (tmp_path / "t.json").write_text("[]")
-    with pytest.raises(DataError, match=r"t\.json: not a comparison; remove it or choose another"):
-        next(compare_into(tmp_path / "t", [], [0]))

@@ -87,5 +87,5 @@ def test_bad_parameters(X):
         AGH(9).fit(X)
     with pytest.raises(ValueError, match="n_layers must be one of 1, 2, got 3"):
         AGH(9, n_layers=3).fit(X)
-    with pytest.raises(ValueError, match=r"use more anchors \(n_anchors\) .* or fewer n_bits"):
+    with pytest.raises(ValueError, match=r"use more anchors \(n_anchors, .* or fewer bits"):
         AGH(64, n_anchors=20).fit(X)

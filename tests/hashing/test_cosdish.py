@@ -35,7 +35,7 @@ def problem(seed, m=M):
 
 def loss(B, columns, S):
     """The objective over all n × m pairs, those of Γ and those of Ω."""
-    return np.square(BITS * S - B @ B[columns].T.astype(float)).sum()
+    return np.square(B.shape[1] * S - B @ B[columns].T.astype(float)).sum()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -172,6 +172,41 @@ def test_codes_of_separable_classes_tell_them_apart(solver):
     distances = codes.hamming(hasher.encode(X), hasher.encode(X))
     same = y[:, None] == y
     assert distances[same].max() < distances[~same].min()
+
+
+def dense_columns(B, columns, S, solver):
+    """B_Ω after an Ω-step, from the residuals that the bits before k leave, or all others."""
+    q, rest = B.shape[1], np.setdiff1d(np.arange(len(B)), columns)
+    new, Z = B[columns].copy(), B[rest]
+    for k in range(q):
+        seen = np.arange(k) if solver == "greedy" else np.delete(np.arange(q), k)
+        R_Omega = q * S[columns] - new[:, seen] @ new[:, seen].T
+        R_Gamma = q * S[rest] - Z[:, seen] @ new[:, seen].T
+        Q, p = -2 * (R_Omega - np.diag(np.diag(R_Omega))), -2 * R_Gamma.T @ Z[:, k]
+        b, old = balanced.balanced_column(Q, p), new[:, k].copy()
+        if solver == "greedy" or b @ Q @ b + p @ b < old @ Q @ old + p @ old:
+            new[:, k] = b
+    return new
+
+
+@pytest.mark.parametrize("solver", ["greedy", "exact"])
+@pytest.mark.parametrize("m", [6, 9])
+def test_training_follows_the_dense_formulas(solver, m):
+    """Five classes of one size make ρ = 1/4, so that all sums are exact and ties break alike."""
+    y = np.arange(30) % 5
+    X = np.random.RandomState(0).standard_normal((30, 3))
+    hasher = COSDISH(8, n_columns=m, n_resamplings=4, solver=solver, random_state=0).fit(X, y)
+    rng = np.random.RandomState(0)
+    B = 2.0 * rng.randint(0, 2, size=(30, 8), dtype=np.int8) - 1
+    for values in hasher.objective_:
+        columns = rng.choice(30, m, replace=False)
+        S = np.where(y[:, None] == y[columns], 1, -0.25)
+        for value in values:
+            B[columns] = B_Omega = dense_columns(B, columns, S, solver)
+            B = np.where(S @ B_Omega == 0, B, np.sign(S @ B_Omega))
+            B[columns] = B_Omega
+            assert value == loss(B, columns, S)
+    np.testing.assert_array_equal(codes.unpack(hasher.codes_, 8), B > 0)
 
 
 def test_more_columns_than_samples():

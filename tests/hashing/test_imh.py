@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from zshash.hashing import tsne
 from zshash.hashing.anchor_graph import anchor_weights, nearest_anchors, width
 from zshash.hashing.imh import (
     IMH,
@@ -76,6 +77,20 @@ def test_laplacian_of_the_samples(X):
     assert np.linalg.eigvalsh(L)[0] > -1e-10
 
 
+def test_the_eigenmaps_are_those_of_both_graphs(X, hasher):
+    """W of the samples is not normalised here, and T counts twice."""
+    distances = cdist(X, hasher.anchors_, "sqeuclidean")
+    order = np.argsort(distances, axis=1)[:, :5]
+    kept = np.take_along_axis(distances, order, axis=1)
+    W = np.zeros(distances.shape)
+    sigma = np.sqrt(kept[:, -1]).mean()
+    np.put_along_axis(W, order, np.exp(-kept / sigma**2), axis=1)
+    T = np.diag(W.sum(axis=0)) - (W / W.sum(axis=1, keepdims=True)).T @ W
+    values, vectors = np.linalg.eigh(base_laplacian(hasher.anchors_) + 2 * T)
+    assert np.diff(values[:18]).min() > 1e-3  # so every eigenvector is unique, but for its sign
+    np.testing.assert_allclose(abs(vectors[:, 1:17].T @ hasher.embedding_), np.eye(16), atol=1e-3)
+
+
 def test_eigenmaps_are_the_smoothest_vectors(X):
     L = base_laplacian(X[:50])
     values = np.linalg.eigvalsh(L)
@@ -104,6 +119,29 @@ def test_neighbor_embedding_keeps_neighbors(r):
     distances = cdist(E, E)
     np.fill_diagonal(distances, np.inf)
     assert (groups[distances.argmin(axis=1)] == groups).all()
+
+
+@pytest.mark.parametrize(("r", "axes"), [(3, 20), (24, 24)])
+def test_only_the_leading_axes_of_the_base_are_embedded(monkeypatch, r, axes):
+    monkeypatch.setattr(tsne, "N_ITER", 3)  # rounding grows later
+    base = 5 + np.random.RandomState(0).standard_normal((60, 30)).astype(np.float32)
+    centred = base - base.mean(axis=0, dtype=float)
+    leading = centred @ np.linalg.svd(centred)[2][:axes].T
+    expected = tsne.embed(leading, r, 5.0, np.random.RandomState(0))
+    E = neighbor_embedding(base, r, 5.0, np.random.RandomState(0))
+    np.testing.assert_allclose(E, expected, atol=1e-3 * abs(expected).max())
+
+
+def test_each_embedding_is_the_better_one_at_its_own_perplexity(X, monkeypatch):
+    monkeypatch.setattr(tsne, "N_ITER", 200)
+    few, many = (
+        IMH(8, n_anchors=60, perplexity=perplexity, random_state=0).fit(X) for perplexity in (3, 15)
+    )
+    distances = cdist(few.anchors_, few.anchors_, "sqeuclidean")
+    for perplexity, better, worse in ((3, few, many), (15, many, few)):
+        P = tsne.neighborhoods(distances, perplexity)
+        own, other = (tsne.divergence(P, E.embedding_.astype(float)) for E in (better, worse))
+        assert own < 0.9 * other
 
 
 def test_tsne_is_centred_and_needs_few_samples(X):

@@ -104,35 +104,41 @@ def test_one_by_one_never_lowers_the_full_objective(seed):
 
 def test_the_start_is_the_principal_scores():
     X = np.random.RandomState(0).standard_normal((40, 9)).astype(np.float32) + 1
-    U = lfh.initialize(X, X.T.astype(float) @ X, 5, np.random.RandomState(0))
-    left, values, _ = np.linalg.svd(X / np.sqrt(np.square(X).sum(axis=1).mean()))
+    mean = X.mean(axis=0)
+    centred = X - mean
+    U = lfh.initialize(X, mean, centred.T.astype(float) @ centred, 5, np.random.RandomState(0))
+    left, values, _ = np.linalg.svd(centred / np.sqrt(np.square(centred).sum(axis=1).mean()))
     np.testing.assert_allclose(abs(U), abs(left[:, :5] * values[:5]), atol=1e-4)
 
 
 def test_columns_beyond_the_rank_of_the_features_are_no_copies():
     X = np.random.RandomState(0).standard_normal((40, 3)).astype(np.float32) @ np.eye(3, 6)
-    U = lfh.initialize(X, X.T @ X, 8, np.random.RandomState(0))
+    U = lfh.initialize(X, np.zeros(6), X.T @ X, 8, np.random.RandomState(0))
     alike = abs(np.corrcoef(U.T) - np.eye(8))
     assert U.shape == (40, 8)
     assert alike.max() < 0.999
 
 
+@pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("variant", ["stochastic", "full"])
-def test_the_hash_function_is_ridge_regression_on_real_valued_codes(variant):
+def test_the_hash_function_is_ridge_regression_on_real_valued_codes(variant, center):
     rng = np.random.RandomState(0)
     X, y = rng.standard_normal((50, 6)).astype(np.float32), rng.randint(0, 3, 50)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    hasher = LFH(8, lam=0.3, max_iter=4, variant=variant, random_state=7).fit(X, y)
+    options = {"lam": 0.3, "max_iter": 4, "variant": variant, "center": center}
+    hasher = LFH(8, **options, random_state=7).fit(X, y)
+    mean = X.mean(axis=0) if center else np.zeros(6, dtype=np.float32)
+    X0 = X - mean
     targets, _ = as_targets(y, 50, method="LFH")
     similar, rng = similarity(targets, "LFH"), np.random.RandomState(7)
-    U = lfh.initialize(X, X.T.astype(float) @ X, 8, rng)
+    U = lfh.initialize(X, mean, X0.T.astype(float) @ X0, 8, rng)
     for _ in range(4):
         if variant == "full":
             lfh.update_one_by_one(U, similar, 30 / 8)
         else:
             lfh.update_at_once(U, similar, rng.choice(50, 8, replace=False), 30 / 8)
-    fitted = Ridge(alpha=0.3 * 50 / 6, fit_intercept=False).fit(X, U)
-    np.testing.assert_allclose(hasher.project(X), fitted.predict(X), atol=1e-3)
+    fitted = Ridge(alpha=0.3 * np.square(X0).sum() / 6, fit_intercept=False).fit(X0, U)
+    np.testing.assert_allclose(hasher.project(X), fitted.predict(X0), atol=1e-3)
     np.testing.assert_array_equal(hasher.codes_, codes.pack(U >= 0))
 
 
@@ -167,3 +173,13 @@ def test_learned_codes_follow_the_labels_even_with_more_bits_than_samples(n):
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         LFH(8, **parameters).fit(np.eye(6), np.arange(6) % 2)
+
+
+def test_the_origin_of_the_features_does_not_matter():
+    """With it at the mean of all data, the mean of the seen samples would tell of the unseen."""
+    rng = np.random.RandomState(0)
+    X, y = rng.standard_normal((60, 10)).astype(np.float32), rng.randint(0, 3, 60)
+    near, far = (LFH(16, max_iter=5, random_state=0).fit(X + shift, y) for shift in (0, 2))
+    assert np.mean(near.transform(X) == far.transform(X + 2)) > 0.98
+    plain = LFH(16, center=False, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(plain.mean_, 0)

@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 
 from zshash.hashing.mlh import (
     MLH,
+    UPDATES_DRAWN,
     PairDraw,
     append_one,
     augment,
@@ -150,6 +151,37 @@ def test_find_ranks_by_distance():
     assert found == pytest.approx((1 + 2 / 3) / 2)  # at ranks 1 and 3
 
 
+@pytest.mark.parametrize("balance", [True, False])
+def test_updates_are_those_of_the_dense_formulas(balance):
+    """A step falls to zero in a straight line, carries over, and draws W towards zero."""
+    rng = np.random.RandomState(0)
+    Z = append_one(rng.standard_normal((30, 5)).astype(np.float32))
+    pairs = Similarity(np.eye(3, dtype=np.float32), np.arange(30) % 3)
+    settings = {"learning_rate": 0.2, "momentum": 0.7, "weight_decay": 0.5, "batch_size": 6}
+    hasher = MLH(N_BITS, balance=balance, max_iter=5, **settings)
+    found, bounds = hasher._learn(Z, pairs, 2, np.random.RandomState(1))
+
+    rng = np.random.RandomState(1)
+    W = initialize(Z, N_BITS, rng).astype(float)
+    draw = PairDraw(pairs, 6, 0.5, rng)
+    last = np.zeros_like(W)
+    rates = [0.2, 0.16, 0.12, 0.08, 0.04]
+    for rows, rate, bound in zip(draw(UPDATES_DRAWN, rng), rates, bounds, strict=False):
+        x, descent = Z[rows].astype(float), -0.5 * W
+        values = []
+        for i, similar in enumerate(draw.similar):
+            a, b = x[[i, 6 + i]] @ W
+            value, g, g2 = enumerate_pairs(a, b, similar, 2)
+            values.append(value - abs(a).sum() - abs(b).sum())
+            descent += np.outer(x[i], np.sign(a) - g) / 6 + np.outer(x[6 + i], np.sign(b) - g2) / 6
+        if balance:
+            descent -= np.outer(x.sum(axis=0) / 6, np.clip((x @ W).mean(axis=0), -0.5, 0.5))
+        assert bound == pytest.approx(np.mean(values), abs=1e-5)
+        last = 0.7 * last + rate * descent
+        W += last
+    np.testing.assert_allclose(found, W, atol=1e-5)
+
+
 @pytest.fixture(name="digits", scope="module")
 def some_digits():
     return load_digits(return_X_y=True)
@@ -196,7 +228,7 @@ def test_rho(digits):
 
 def test_validation_needs_a_few_samples():
     hasher = MLH(32, rho="validate", max_iter=1, random_state=0)
-    assert hasher.fit(np.eye(2), [0, 1]).rho_ == 11
+    assert hasher.fit(np.eye(3), [0, 0, 1]).rho_ == 11
 
 
 def test_validation_takes_the_rho_that_finds_best(digits, monkeypatch):

@@ -35,6 +35,6 @@ def test_a_factor_serves_many_right_sides(problem):
 
 @pytest.mark.parametrize("M", [-np.eye(3), np.diag([1.0, 0.0, 1.0]), np.ones((3, 3)) - np.eye(3)])
 def test_a_system_that_is_not_positive_definite_is_said(M):
-    message = "too alike for these weights: raise the ridge penalty .* or use fewer anchors"
+    message = "too alike for so small a penalty: raise it .* or use fewer anchors"
     with pytest.raises(ValueError, match=message):
         factorize(M)

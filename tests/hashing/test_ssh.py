@@ -77,13 +77,15 @@ def test_lengths_exist_for_any_matrix():
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.3])
-def test_sequential_directions_are_those_of_the_dense_formulas(small, alpha):
-    X, y = small
-    hasher = SSH(8, eta=0.5, alpha=alpha).fit(X, y)  # fewer samples than n_labeled: all count
-    S, centred = signs(np.eye(4)[y]), X - X.mean(axis=0, dtype=float)
-    spread = centred.copy()
+@pytest.mark.parametrize("n", [300, 8])  # where they are few, the diagonal of S would count
+def test_sequential_directions_are_those_of_the_dense_formulas(small, n, alpha):
+    X, Y = small[0], np.eye(4, dtype=int)[small[1]]
+    Y[n:] = 0  # no label
+    hasher = SSH(8, eta=0.5, alpha=alpha).fit(X, Y)  # fewer than n_labeled: all labels count
+    S, spread = signs(Y[:n]), X - X.mean(axis=0, dtype=float)
+    centred = spread[:n].copy()
     for k in range(8):
-        M = centred.T @ S @ centred / 300**2 + 0.5 * spread.T @ spread / 300
+        M = centred.T @ S @ centred / n**2 + 0.5 * spread.T @ spread / 300
         w = np.linalg.eigh(M)[1][:, -1]
         assert abs(w @ hasher.projection_[:, k]) == pytest.approx(1, abs=1e-4)
         p = centred @ w

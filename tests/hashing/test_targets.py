@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zshash.hashing.targets import Targets, as_targets
+from zshash.hashing.targets import Targets, as_targets, merge_rows
 
 
 def dense(targets):
@@ -81,3 +81,14 @@ def test_one_class_is_said():
 def test_bad_targets(y, message):
     with pytest.raises(ValueError, match=message):
         as_targets(y, 3, method="ZSH")
+
+
+@pytest.mark.parametrize("n", [59, 999])
+def test_long_equal_rows_are_found_wherever_they_stand(n):
+    """A product of a long row rounds differently at the end of a matrix."""
+    rng = np.random.RandomState(n)
+    for _ in range(10):
+        vectors, y = rng.standard_normal((9, 300)), rng.randint(0, 9, n)
+        merged, rows = merge_rows(vectors[y])
+        assert len(merged) == 9
+        np.testing.assert_array_equal(merged[rows], vectors[y])

@@ -44,6 +44,40 @@ def test_gradient_by_finite_differences(distances, r):
     np.testing.assert_allclose(tsne.gradient(P, E).ravel(), numeric, atol=1e-6)
 
 
+def authors_descent(P, E, n_iter, stop_lying_iter, mom_switch_iter):
+    """The loop of van der Maaten's tsne_p.m, but for its step, which is for 500 samples."""
+    gains, velocity, momentum, P = np.ones(E.shape), np.zeros(E.shape), 0.5, 4 * P
+    for iteration in range(1, n_iter + 1):
+        kernel = 1 / (1 + cdist(E, E, "sqeuclidean"))
+        np.fill_diagonal(kernel, 0)
+        L = (P - kernel / kernel.sum()) * kernel
+        slope = 4 * (np.diag(L.sum(axis=0)) - L) @ E
+        same = np.sign(slope) == np.sign(velocity)
+        gains = np.maximum(np.where(same, gains * 0.8, gains + 0.2), 0.01)
+        velocity = momentum * velocity - len(E) * gains * slope
+        E = E + velocity
+        E = E - E.mean(axis=0)
+        if iteration == mom_switch_iter:
+            momentum = 0.8
+        if iteration == stop_lying_iter:
+            P = P / 4
+    return E
+
+
+@pytest.mark.parametrize("n_iter", [1, 2, 4, 8])
+def test_the_descent_is_the_authors(monkeypatch, n_iter):
+    """With the changes of the schedule moved ahead: rounding grows with every iteration."""
+    assert (tsne.N_ITER, tsne.EXAGGERATED, tsne.LATER) == (1000, 100, 250)
+    for name, value in {"N_ITER": n_iter, "EXAGGERATED": 3, "LATER": 5}.items():
+        monkeypatch.setattr(tsne, name, value)
+    X = np.random.RandomState(0).standard_normal((12, 4))
+    P = tsne.neighborhoods(cdist(X, X, "sqeuclidean"), 3)
+    start = 1e-4 * np.random.RandomState(1).standard_normal((12, 3))
+    expected = authors_descent(P, start, n_iter, stop_lying_iter=3, mom_switch_iter=5)
+    E = tsne.embed(X, 3, 3, np.random.RandomState(1))
+    np.testing.assert_allclose(E, expected, atol=1e-4 * abs(expected).max())
+
+
 def test_two_dimensions_as_good_as_scikit_learn():
     rng = np.random.RandomState(0)
     X = rng.standard_normal((6, 10))[rng.randint(0, 6, 120)] * 4 + rng.standard_normal((120, 10))

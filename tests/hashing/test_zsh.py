@@ -89,6 +89,17 @@ def test_projection_is_the_numerical_optimum(small):
     assert loss(P.ravel()) <= best.fun + 1e-6
 
 
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_projection_fits_the_last_codes_also_where_they_still_change(small, max_iter):
+    X, Y, _ = small
+    hasher = ZSH(8, n_anchors=20, max_iter=max_iter, random_state=0, **WEIGHTS).fit(X, Y)
+    longer = ZSH(8, n_anchors=20, max_iter=max_iter + 1, random_state=0, **WEIGHTS).fit(X, Y)
+    assert not np.array_equal(hasher.codes_, longer.codes_)
+    Phi, L, B, P, _, _ = parts_of(hasher, X)
+    M = Phi.T @ Phi + 0.2 / 0.3 * np.eye(21) + 0.4 / 0.3 * Phi.T @ L @ Phi
+    np.testing.assert_allclose(P, np.linalg.solve(M, Phi.T @ B), atol=1e-3)
+
+
 def test_mapping_is_a_ridge_regression(small):
     X, Y, _ = small
     hasher = ZSH(8, n_anchors=30, lam=0.5, random_state=0).fit(X, Y)

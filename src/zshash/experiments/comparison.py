@@ -1,11 +1,14 @@
 """Methods side by side: every one at every code length, on the same splits."""
 
+import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from zshash._files import write_whole
 from zshash.datasets import DataError, Dataset, load_features
@@ -19,6 +22,7 @@ __all__ = [
     "Task",
     "compare",
     "compare_into",
+    "files",
     "make_setups",
     "make_task",
 ]
@@ -29,12 +33,13 @@ SECONDS_BETWEEN_SAVES = 10
 
 @dataclass(frozen=True)
 class Task:
-    """Data, how it is scored, and the methods to score."""
+    """Data, how it is scored, and the methods to score; `checksum` tells other data apart."""
 
     name: str
     dataset: Dataset
     protocol: Protocol
     setups: Sequence[Setup]
+    checksum: str
 
 
 def make_task(
@@ -61,7 +66,7 @@ def make_task(
     if protocol["unseen"] is not None:
         protocol["unseen"] = find_unseen(dataset, protocol["unseen"])
     setups = make_setups(methods, bits, labels, normalize=normalize)
-    return Task(path.stem, dataset, Protocol(**protocol), setups)
+    return Task(path.stem, dataset, Protocol(**protocol), setups, _checksum(dataset, labels))
 
 
 def _standard(name: str, methods: Settings, bits: Sequence[int]) -> Task:
@@ -76,7 +81,18 @@ def _standard(name: str, methods: Settings, bits: Sequence[int]) -> Task:
     source = folder / facts.labels
     labels = [str(source) if source.is_file() else facts.labels]
     own = {key: {**SETTINGS.get(key, {}), **parameters} for key, parameters in methods.items()}
-    return Task(name, dataset, protocol, make_setups(own, bits, labels))
+    return Task(name, dataset, protocol, make_setups(own, bits, labels), _checksum(dataset, labels))
+
+
+def _checksum(dataset: Dataset, labels: Sequence[str]) -> str:
+    """Of all that is read from files."""
+    digest = hashlib.sha256(np.ascontiguousarray(dataset.X).data)
+    digest.update(json.dumps([dataset.names, dataset.synsets]).encode())
+    if dataset.labels is not None:
+        digest.update(np.ascontiguousarray(dataset.labels).data)
+    for spec in labels:
+        digest.update(Path(spec).read_bytes() if Path(spec).is_file() else spec.encode())
+    return digest.hexdigest()[:16]
 
 
 def make_setups(
@@ -97,44 +113,58 @@ def compare_into(output: Path, tasks: Sequence[Task], seeds: Iterable[int]) -> I
     """As `compare`, and keep the records in ``output.json``, their tables in ``output.md``.
 
     What ``output.json`` holds already is not run again, so an interrupted comparison goes on
-    where it ended.
+    where it ended. Runs in it that are not asked for this time stay there, beside the others.
     """
-    stem = output.with_suffix("") if output.suffix in (".json", ".md") else output
-    finished = _read_records(_beside(stem, ".json"))
+    path, page = files(output)
+    finished = _read_records(path)
+    for task in tasks:
+        task.protocol.split(task.dataset, min(seeds, default=0))  # finds mistakes before the work
     records: list[Record] = []
     saved = time.monotonic()
     try:
         for record in compare(tasks, seeds, finished):
             records.append(record)
             if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
-                _write(stem, records, finished)
+                _write(path, page, records, finished)
                 saved = time.monotonic()
             yield record
-        finished = []  # what was asked for is complete: nothing else stays in the file
     finally:
-        _write(stem, records, finished)
+        if records:
+            _write(path, page, records, finished)
 
 
-def _write(stem: Path, records: Sequence[Record], finished: Sequence[Record]) -> None:
-    """Write both files; records of an earlier run that were not reached yet are kept."""
+def files(output: Path) -> tuple[Path, Path]:
+    """The files that are written for the name `output`: JSON and Markdown."""
+    stem = output.with_suffix("") if output.suffix in (".json", ".md") else output
+    return stem.with_name(f"{stem.name}.json"), stem.with_name(f"{stem.name}.md")
+
+
+def _write(path: Path, page: Path, records: Sequence[Record], finished: Sequence[Record]) -> None:
     reached = set(map(_identity, records))
-    kept = [*records, *(record for record in finished if _identity(record) not in reached)]
-    write_whole(_beside(stem, ".json"), to_json(kept).encode())
-    write_whole(_beside(stem, ".md"), to_markdown(kept).encode())
-
-
-def _beside(stem: Path, suffix: str) -> Path:
-    return stem.with_name(stem.name + suffix)
+    others = [record for record in finished if _identity(record) not in reached]
+    write_whole(path, to_json(records, others).encode())
+    write_whole(page, to_markdown(records).encode())
 
 
 def _read_records(path: Path) -> list[Record]:
     if not path.exists():
         return []
     try:
-        records: list[Record] = json.loads(path.read_text())["runs"]
+        content = json.loads(path.read_text())
+        records: list[Record] = [*content["runs"], *content["others"]]
+        if not all(map(_is_record, records)):
+            raise ValueError
     except (ValueError, KeyError, TypeError):
         raise DataError(f"{path}: not a comparison; remove it or choose another name") from None
     return records
+
+
+def _is_record(record: Any) -> bool:
+    """Whether this looks like what a run leaves; anybody may have written it."""
+    if not isinstance(record, dict) or not isinstance(record.get("parameters"), dict):
+        return False
+    scores = [record.get(key) for key in ("map", "precision", "fit_seconds")]
+    return "error" in record or all(isinstance(score, float | int) for score in scores)
 
 
 def compare(
@@ -155,15 +185,16 @@ def compare(
                 if record is None:
                     try:
                         record = run_setup(task.dataset, setup, split, task.protocol, seed)
-                    except ValueError as error:
+                    except (ValueError, ArithmeticError, MemoryError) as error:
                         record = planned | {"error": " ".join(str(error).split())}
-                yield record | {"data": task.name}
+                yield record | {"data": task.name, "checksum": task.checksum}
 
 
 def _plan(task: Task, setup: Setup, seed: int) -> Record:
     """What is known of a record before its run."""
     return {
         "data": task.name,
+        "checksum": task.checksum,
         "name": setup.name,
         "method": type(setup.hasher).__name__,
         "parameters": setup.hasher.get_params() | {"random_state": seed},
@@ -175,5 +206,5 @@ def _plan(task: Task, setup: Setup, seed: int) -> Record:
 
 def _identity(record: Record) -> str:
     """All that decides a score."""
-    keys = ("data", "method", "parameters", "labels", "seed", "protocol")
+    keys = ("data", "checksum", "method", "parameters", "labels", "seed", "protocol")
     return json.dumps({key: record.get(key) for key in keys}, sort_keys=True)

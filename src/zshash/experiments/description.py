@@ -12,9 +12,18 @@ from zshash.datasets import DataError, Dataset, load_features
 from zshash.experiments.protocol import versions
 from zshash.experiments.training import ONE_HOT, WORDNET, label_vectors
 from zshash.hashing import methods, read_header
+from zshash.hashing.registry import LABEL, PAIRWISE, SEMANTIC, UNSUPERVISED
 from zshash.semantics import average_similarity
 
 __all__ = ["describe", "of_methods", "similarity"]
+
+
+KINDS = {
+    SEMANTIC: "learns from what the names of categories mean",
+    LABEL: "learns from labels, one or several for each sample",
+    PAIRWISE: "learns from which samples share a label",
+    UNSUPERVISED: "learns from features alone",
+}
 
 
 def describe(path: Path | None) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from zshash.experiments.protocol import summarize, with_deviation
-from zshash.hashing.registry import METHODS, SEMANTIC
+from zshash.hashing.registry import LABEL, METHODS, PAIRWISE, SEMANTIC, UNSUPERVISED
 
 __all__ = ["summary", "to_json", "to_markdown"]
 
 Record = dict[str, Any]
+LEARNS_FROM = {UNSUPERVISED: "features", PAIRWISE: "pairs", LABEL: "labels", SEMANTIC: "names"}
 TITLE = """# Comparison of hashing methods
 
 Queries and database are hashed by the hash function that a method learned, training samples
@@ -30,9 +31,9 @@ def summary(records: Sequence[Record]) -> list[Record]:
     return rows
 
 
-def to_json(records: Sequence[Record]) -> str:
-    """The summary and the runs, a line each."""
-    parts = {"summary": summary(records), "runs": records}
+def to_json(records: Sequence[Record], others: Sequence[Record] = ()) -> str:
+    """The summary of the runs, the runs, and other runs that are just kept; a line each."""
+    parts = {"summary": summary(records), "runs": records, "others": others}
     blocks = [
         f'"{key}": [\n' + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]"
         for key, rows in parts.items()
@@ -73,8 +74,9 @@ def _circumstances(records: Sequence[Record]) -> str:
         if scored
         else ""
     )
-    over = f"mean ± deviation over {seeds} seed{'s' if seeds > 1 else ''}"
-    return " ".join([f"{who}{sizes}; {over}.", *_settings(records)])
+    over = f"mean ± deviation over {seeds} seeds" if seeds > 1 else "one seed"
+    scale = "" if records[0]["parameters"]["normalize"] else " Features not at unit length."
+    return " ".join([f"{who}{sizes}; {over}.{scale}", *_settings(records)])
 
 
 def _settings(records: Sequence[Record]) -> list[str]:
@@ -99,15 +101,18 @@ def _table(rows: Sequence[Record], key: str) -> str:
     lengths = sorted({row["bits"] for row in rows})
     best = {bits: max(row[key] for row in rows if row["bits"] == bits) for bits in lengths}
     cells = {(row["method"], row["bits"]): _cell(row, key, best[row["bits"]]) for row in rows}
-    lines = [["", *(f"{bits} bits" for bits in lengths)], ["---"] * (len(lengths) + 1)]
-    for method in dict.fromkeys(row["method"] for row in rows):
-        lines.append([method, *(cells.get((method, bits), "–") for bits in lengths)])
+    names = list(dict.fromkeys(row["method"] for row in rows))
+    lines = [["", "learns from", *(f"{bits} bits" for bits in lengths)]]
+    lines.append(["---"] * len(lines[0]))
+    for name in names:
+        lines.append([name, LEARNS_FROM[METHODS[name].kind]])
+        lines[-1] += [cells.get((name, bits), "–") for bits in lengths]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _cell(row: Record, key: str, best: float) -> str:
     text = with_deviation(row, key)
-    return f"**{text}**" if row[key] == best else text
+    return f"**{text}**" if row[key] == best > 0 else text
 
 
 def _refusals(records: Sequence[Record]) -> list[str]:

@@ -140,7 +140,8 @@ def smooth_functions(Z, count):
     if len(kept) < count:
         raise ValueError(
             f"the graph of {m} anchors has {len(kept)} useful eigenvectors and {count} are "
-            "needed: use more anchors (n_anchors) or more per sample (n_nearest), or fewer n_bits"
+            "needed: use more anchors (n_anchors, at most as many as samples), more of them for a "
+            "sample (n_nearest), or fewer bits (n_bits)"
         )
     return np.sqrt(n) * scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
 

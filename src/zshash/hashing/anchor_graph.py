@@ -44,7 +44,7 @@ class AnchorGraphHasher(Hasher):
 
     def _check_graph(self):
         check_number(self, "n_anchors", Integral, minimum=2)
-        check_number(self, "n_nearest", Integral, minimum=1)
+        check_number(self, "n_nearest", Integral, minimum=1, maximum=self.n_anchors - 1)
 
 
 class Anchors:
@@ -98,11 +98,6 @@ def mass(Z):
     """The diagonal of Λ = diag(Zᵀ1), float64, with 1 for an anchor that nobody uses."""
     total = np.asarray(Z.sum(axis=0, dtype=np.float64)).ravel()
     return np.where(total > 0, total, 1)
-
-
-def smooth(Z, F):
-    """A F = Z Λ⁻¹ Zᵀ F."""
-    return Z @ ((Z.T @ F) / mass(Z)[:, None])
 
 
 def anchor_gram(features, Z, weight):

@@ -37,17 +37,20 @@ def choose_anchors(X, n_anchors, *, method, rng):
     if method == "random":
         return X[np.sort(rng.choice(len(X), size=n_anchors, replace=False))]
     clusters = MiniBatchKMeans(
-        n_anchors, n_init=1, batch_size=max(1024, 3 * n_anchors), random_state=rng
+        n_anchors,
+        n_init=1,
+        batch_size=max(1024, 3 * n_anchors),
+        reassignment_ratio=0,  # else small clusters are moved onto the centres of others
+        random_state=rng,
     )
-    return _distinct(clusters.fit(X).cluster_centers_).astype(np.float32)
+    mean = X.mean(axis=0)  # around which float32 is most exact
+    return _distinct(clusters.fit(X - mean).cluster_centers_) + mean
 
 
 def _distinct(centers):
     """Centres without those that coincide with an earlier one."""
-    offsets = centers.astype(np.float64) - centers.mean(axis=0, dtype=np.float64)
-    near = (
-        euclidean_distances(offsets, squared=True) <= 1e-6 * np.square(offsets).sum(axis=1).mean()
-    )
+    typical = np.median(np.square(centers).sum(axis=1))
+    near = euclidean_distances(centers, squared=True) <= 1e-6 * typical
     return centers[near.argmax(axis=1) == np.arange(len(centers))]
 
 
@@ -176,6 +179,11 @@ class KernelHasher(SupervisedHasher):
         self.anchors_ = choose_anchors(X, self.n_anchors, method=self.anchors, rng=rng)
         self.bandwidth_ = float(self.bandwidth or width * mean_squared_distance(X, self.anchors_))
         return KernelFeatures(X, AnchorKernel(self.anchors_, self.bandwidth_))
+
+    def _keep(self, P):
+        """Set the fitted hash function."""
+        self._check_finite(P)
+        self.projection_ = P.astype(np.float32, order="C")
 
     def _projector(self):
         kernel = AnchorKernel(self.anchors_, self.bandwidth_)

@@ -72,6 +72,14 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         return X
 
+    def _check_finite(self, projection):
+        """Refuse a hash function that numbers too large or too small have spoilt."""
+        if not np.isfinite(projection).all():
+            raise ValueError(
+                f"the fit of {type(self).__name__} did not stay finite: rescale X, or choose "
+                "parameters nearer to the defaults"
+            )
+
     def _prepare(self, X):
         """Features as the method sees them: of unit length where ``normalize`` is set."""
         return unit_rows(X) if self.normalize else X
@@ -80,6 +88,10 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # bits are uint8 whatever the features are
         return tags
+
+    def _check_parameters(self):
+        """Raise one sentence on the first parameter that has no meaning."""
+        self._check_common()
 
     def _check_common(self):
         check_number(self, "n_bits", Integral, minimum=codes.MIN_BITS, maximum=codes.MAX_BITS)

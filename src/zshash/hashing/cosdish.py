@@ -27,14 +27,14 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 
 from zshash import codes
 from zshash._compiled import compiled
-from zshash._threads import add_up, all_cores, map_blocks
+from zshash._threads import all_cores
 from zshash.hashing.balanced import balanced_column, quadratic
-from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
-from zshash.hashing.dcc import sum_by_class
+from zshash.hashing.base import SupervisedHasher, check_choice, check_number
+from zshash.hashing.dcc import random_codes, sum_by_class
 from zshash.hashing.linear import LinearHasher, cross, gram, mean_row
 from zshash.hashing.ridge import ridge
 from zshash.hashing.similarity import similarity
@@ -131,7 +131,7 @@ class COSDISH(LinearHasher, SupervisedHasher):
     def _learn_codes(self, similar, rng):
         """Alternate between B_Ω and B_Γ for each draw of columns; sets the objective."""
         n, m = len(similar), self._count_columns(len(similar))
-        B = 2 * rng.randint(0, 2, size=(n, self.n_bits), dtype=np.int8) - 1
+        B = random_codes(n, self.n_bits, rng)
         self.objective_ = np.empty((self.n_resamplings, self.n_alternations))
         for values in self.objective_:
             draw = draw_columns(similar, rng.choice(n, m, replace=False))
@@ -195,12 +195,7 @@ def draw_columns(similar, columns):
 
 def measure(B, draw):
     """The sums over Γ; they are exact."""
-
-    def product(part):
-        block = B[part].astype(np.float32)
-        return block.T @ block
-
-    BtB = add_up(map_blocks(product, gen_batches(len(B), BLOCK_ROWS)))
+    BtB = gram(B, np.float32(0))
     drawn = B[draw.columns].astype(np.float64)
     by_group = sum_by_class(B, draw.rows, len(draw.S) + 1)[:-1]
     return Sums(by_group, BtB - drawn.T @ drawn)

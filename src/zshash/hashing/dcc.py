@@ -25,6 +25,11 @@ class Sums:
         return Sums(*map(add, own, others))
 
 
+def random_codes(n, n_bits, rng):
+    """Random signs (n, n_bits), int8."""
+    return 2 * rng.randint(0, 2, size=(n, n_bits), dtype=np.int8) - 1
+
+
 def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):
     """Lower ‖Y − BA‖² + α‖B − ΦP‖² over B in {−1, 1}, in place, by blocks of rows.
 

@@ -177,8 +177,13 @@ def canonical_axes(XtX, XtY, YtY, count, regularization):
     much as it agrees with the labels.
     """
     Sx, Sy = (S + regularization * shift(S) * np.eye(len(S)) for S in (XtX, YtY))
-    M = XtY @ linalg.solve(Sy, XtY.T, assume_a="pos")
-    squares, axes = top_eigenvectors((M + M.T) / 2, count, Sx)
+    try:
+        M = XtY @ linalg.cho_solve(linalg.cho_factor(Sy), XtY.T)
+        squares, axes = top_eigenvectors((M + M.T) / 2, count, Sx)
+    except linalg.LinAlgError:
+        raise ValueError(
+            f"regularization={regularization} is too small for these features: raise it"
+        ) from None
     correlations = np.sqrt(np.clip(squares, 0, None))
     return correlations, axes * correlations
 

@@ -38,7 +38,7 @@ from zshash._threads import all_cores, map_blocks
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_number
 from zshash.hashing.linear import top_eigenvectors
-from zshash.hashing.similarity import similarity
+from zshash.hashing.similarity import draw_rows, similarity
 
 NEGLIGIBLE = 1e-6  # share of the largest variance below which an axis of K̄ is left out
 MAX_DOUBLINGS = 50  # of β in one line search
@@ -133,10 +133,10 @@ class KSH(KernelHasher):
         with all_cores():
             features = self._fit_kernel(X, rng, width=2)
             mean = mean_features(features)
-            rows = choose_rows(len(X), self.n_labeled, rng)
+            rows = draw_rows(np.arange(len(X)), self.n_labeled, rng)
             K, V, variances = principal_axes(features[rows][:, :-1] - mean)
             A = V @ self._learn_bits(K, variances, pairs[rows])
-        self.projection_ = np.vstack([A, -mean @ A]).astype(np.float32)
+        self._keep(np.vstack([A, -mean @ A]))
         return self
 
     def _learn_bits(self, K, variances, pairs):
@@ -168,11 +168,6 @@ def mean_features(features):
     """μ (m,): the mean of the kernel features over all training samples, without the bias."""
     sums = map_blocks(lambda part: features[part].sum(axis=0, dtype=np.float64), features.parts())
     return sum(sums)[:-1] / len(features)
-
-
-def choose_rows(n, n_labeled, rng):
-    """The samples whose labels are used."""
-    return np.sort(rng.choice(n, size=n_labeled, replace=False)) if n > n_labeled else np.arange(n)
 
 
 def principal_axes(K):

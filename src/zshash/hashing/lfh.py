@@ -15,7 +15,7 @@ S       1 where two samples share a label, 0 elsewhere     ``shared``: samples w
 U       real-valued codes (n, r)                           ``U``; signs in ``codes_``
 V       rows of U that one step looks at                   ``V``
 H       a bound below the Hessian in u_i, for all i        ``curvature``, which is −H
-W       hash function: bits are sgn(xW), (d, r)            ``projection_``
+W       hash function: bits are sgn((x − mean) W), (d, r)  ``projection_``
 ======  ================================================  ===============================
 
 Near any u the objective in u_i lies above the parabola with the slope g of the objective and the
@@ -31,7 +31,14 @@ from sklearn.utils import check_random_state, gen_batches
 from zshash import codes
 from zshash._threads import all_cores, run_blocks
 from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
-from zshash.hashing.linear import LinearHasher, cross, gram, top_eigenvectors
+from zshash.hashing.linear import (
+    LinearHasher,
+    along,
+    cross,
+    gram,
+    mean_row,
+    top_eigenvectors,
+)
 from zshash.hashing.ridge import ridge
 from zshash.hashing.similarity import similarity
 
@@ -57,6 +64,10 @@ class LFH(LinearHasher, SupervisedHasher):
     n_columns : int or None, default None
         Samples that a stochastic update looks at; None takes as many as bits. It is never more
         than half of the samples.
+    center : bool, default True
+        Subtract the mean of the training samples first. The authors do not, but then the codes
+        depend on where the origin of the features is, and if it was put at the mean of data that
+        holds unseen categories, they leak.
     normalize : bool, default False
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
@@ -65,7 +76,7 @@ class LFH(LinearHasher, SupervisedHasher):
     Attributes
     ----------
     mean_ : ndarray of shape (d,)
-        Zeros: the hash function sgn(xW) of this method subtracts nothing.
+        Zeros where ``center=False``.
     projection_ : ndarray of shape (d, n_bits)
         W.
     codes_ : ndarray of shape (n, ceil(n_bits / 8))
@@ -94,6 +105,7 @@ class LFH(LinearHasher, SupervisedHasher):
         max_iter=50,
         variant="stochastic",
         n_columns=None,
+        center=True,
         normalize=False,
         random_state=None,
     ):
@@ -103,6 +115,7 @@ class LFH(LinearHasher, SupervisedHasher):
         self.max_iter = max_iter
         self.variant = variant
         self.n_columns = n_columns
+        self.center = center
         self.normalize = normalize
         self.random_state = random_state
 
@@ -120,13 +133,13 @@ class LFH(LinearHasher, SupervisedHasher):
         X = self._training_features(X)
         similar = similarity(self._targets(y, len(X)), method=type(self).__name__)
         rng = check_random_state(self.random_state)
-        origin = np.zeros(X.shape[1], dtype=np.float32)
         with all_cores():
-            XtX = gram(X, origin)
-            U = initialize(X, XtX, self.n_bits, rng)
+            mean = mean_row(X) if self.center else np.zeros(X.shape[1], dtype=np.float32)
+            XtX = gram(X, mean)
+            U = initialize(X, mean, XtX, self.n_bits, rng)
             self._ascend(U, similar, rng)
             penalty = self.lam * np.trace(XtX) / len(XtX)
-            self._keep(origin, ridge(XtX, cross(X, origin, U), penalty))
+            self._keep(mean, ridge(XtX, cross(X, mean, U), penalty))
         self.codes_, self.n_iter_ = codes.pack(U >= 0), int(self.max_iter)
         return self
 
@@ -150,10 +163,11 @@ class LFH(LinearHasher, SupervisedHasher):
         check_number(self, "lam", Real, above=0)
         check_number(self, "max_iter", Integral, minimum=1)
         check_choice(self, "variant", ("stochastic", "full"))
+        check_choice(self, "center", (True, False))
 
 
-def initialize(X, XtX, n_bits, rng):
-    """Scores of X on its principal axes (not centred), and on random directions beyond its rank.
+def initialize(X, mean, XtX, n_bits, rng):
+    """Scores of X on its principal axes, and on random directions beyond its rank.
 
     X is scaled first so that the mean square of its rows' lengths is 1. Beyond the rank, scores
     would be zeros or copies of each other, and stay so.
@@ -163,7 +177,7 @@ def initialize(X, XtX, n_bits, rng):
     random = rng.standard_normal((len(XtX), n_bits - axes.shape[1]))
     axes = np.hstack([axes, random / linalg.norm(random, axis=0)])
     length = np.sqrt(np.trace(XtX) / len(X))
-    return X @ (axes / length).astype(np.float32)
+    return along(X, mean, axes / length)
 
 
 def update_at_once(U, similar, columns, beta):

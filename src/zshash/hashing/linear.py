@@ -10,6 +10,8 @@ from sklearn.utils import gen_batches
 from zshash._threads import add_up, map_blocks, run_blocks
 from zshash.hashing.base import BLOCK_ROWS, Hasher
 
+WITHOUT_LIMIT = "a method without this limit such as LSH, SpectralHashing or AGH"
+
 
 class LinearHasher(Hasher):
     """A method whose fit ends in ``mean_`` (d,) and ``projection_`` (d, n_bits), float32."""
@@ -19,16 +21,17 @@ class LinearHasher(Hasher):
 
     def _keep(self, mean, projection):
         """Set the fitted state."""
+        self._check_finite(projection)
         self.mean_ = np.asarray(mean, dtype=np.float32)
         self.projection_ = np.asarray(projection, dtype=np.float32, order="C")
 
-    def _check_axes(self, X):
+    def _check_axes(self, X, cure=WITHOUT_LIMIT):
         """Refuse more bits than X has dimensions, where every bit needs an axis of its own."""
         if self.n_bits > X.shape[1]:
             raise ValueError(
                 f"n_bits={self.n_bits} is more than the dimension of X (n_features={X.shape[1]}), "
                 f"and {type(self).__name__} needs an axis for every bit: use n_bits of at most "
-                f"{X.shape[1]}, or a method without this limit such as LSH, SpectralHashing or AGH"
+                f"{X.shape[1]}, or {cure}"
             )
 
 

@@ -50,10 +50,13 @@ class LSH(LinearHasher):
 
     def fit(self, X, y=None):  # noqa: ARG002
         """Draw the hyperplanes; only the mean of X is learned, labels are not looked at."""
-        self._check_common()
-        check_choice(self, "center", (True, False))
+        self._check_parameters()
         X = self._training_features(X)
         rng = check_random_state(self.random_state)
         mean = mean_row(X) if self.center else np.zeros(X.shape[1])
         self._keep(mean, rng.standard_normal((X.shape[1], self.n_bits)))
         return self
+
+    def _check_parameters(self):
+        self._check_common()
+        check_choice(self, "center", (True, False))

@@ -43,6 +43,7 @@ from zshash.hashing.linear import LinearHasher, mean_row
 from zshash.hashing.similarity import similarity
 
 UPDATES_DRAWN = 100  # batches of pairs that are drawn at once
+MAX_BATCH = 10_000  # pairs; a hundred such batches are drawn at once
 MAX_DRAWS = 20  # tries to find dissimilar pairs, of which there may be none
 MAX_QUERIES, MAX_DATABASE = 500, 5000  # samples that judge a ρ
 
@@ -205,8 +206,8 @@ class MLH(LinearHasher, SupervisedHasher):
             check_number(self, name, Real, above=0)
         check_number(self, "similar_share", Real, minimum=0, maximum=1)
         check_choice(self, "balance", (True, False))
-        for name in ("batch_size", "max_iter"):
-            check_number(self, name, Integral, minimum=1)
+        check_number(self, "batch_size", Integral, minimum=1, maximum=MAX_BATCH)
+        check_number(self, "max_iter", Integral, minimum=1)
         check_number(self, "momentum", Real, minimum=0, maximum=0.999)
         check_number(self, "weight_decay", Real, minimum=0)
 
@@ -261,11 +262,12 @@ class PairDraw:
         return np.concatenate(batches, axis=2).transpose(1, 0, 2).reshape(n_batches, -1)
 
     def _similar(self, count, rng):
-        """Pairs (2, count) that share a label."""
+        """Pairs (2, count) that share a label; a sample that has it alone is its own partner."""
         first = rng.randint(len(self._members), size=count)
         label = np.searchsorted(self._starts, first, side="right") - 1
-        start, end = self._starts[label], self._starts[label + 1]
-        second = start + (rng.uniform(size=count) * (end - start)).astype(np.intp)
+        start, others = self._starts[label], self._starts[label + 1] - self._starts[label] - 1
+        second = start + (rng.uniform(size=count) * others).astype(np.intp)
+        second += (second >= first) & (others > 0)  # all but the first one itself
         return self._members[np.stack([first, second])]
 
     def _dissimilar(self, count, rng):

@@ -13,8 +13,8 @@ def factorize(M):
         return linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
         raise ValueError(
-            "the kernel features are too alike for these weights: raise the ridge penalty (beta of "
-            "ZSH, mu of SDH) or use fewer anchors"
+            "the features are too alike for so small a penalty: raise it (beta / alpha of ZSH, mu "
+            "of SDH, ridge of COSDISH, lam of LFH), or use fewer anchors"
         ) from None
 
 
@@ -25,5 +25,4 @@ def solve(factor, AtT):
 
 def ridge(AtA, AtT, penalty):
     """P = (AᵀA + μI)⁻¹AᵀT, where the system is solved only once."""
-    system = AtA + penalty * np.eye(len(AtA))
-    return linalg.solve(system, AtT, assume_a="pos", check_finite=False)
+    return solve(factorize(AtA + penalty * np.eye(len(AtA))), AtT)

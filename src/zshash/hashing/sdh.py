@@ -35,7 +35,7 @@ from zshash import codes
 from zshash._threads import all_cores, map_blocks
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_choice, check_number
-from zshash.hashing.dcc import descend, measure, measure_block, update_codes
+from zshash.hashing.dcc import descend, measure, measure_block, random_codes, update_codes
 from zshash.hashing.ridge import factorize, ridge, solve
 
 TOLERANCE = 1e-5  # relative change of P at which the authors stop
@@ -147,7 +147,7 @@ class SDH(KernelHasher):
     def _alternate(self, features, targets, rng):
         """Update B, W and P in turn until P stays as it is."""
         factor = factorize(system_matrix(features, self.mu))
-        B = 2 * rng.randint(0, 2, size=(len(features), self.n_bits), dtype=np.int8) - 1
+        B = random_codes(len(features), self.n_bits, rng)
         sums = measure(B, features, targets)
         W = ridge(sums.BtB, sums.YtB.T, self.lam)
         P = solve(factor, sums.PhitB)
@@ -166,7 +166,7 @@ class SDH(KernelHasher):
             values.append(objective(error, sums, P, W, self.lam, self.nu))
             if linalg.norm(P - before) <= TOLERANCE * linalg.norm(before):
                 break
-        self.projection_ = P.astype(np.float32, order="C")
+        self._keep(P)
         self.codes_ = codes.pack(B > 0)
         self.mapping_ = np.ascontiguousarray(W)
         self.objective_, self.n_iter_ = np.array(values), len(values)

@@ -55,11 +55,16 @@ def similarity(targets, method):
     """
     vectors, places = merge_rows(targets.vectors)
     groups = places[targets.rows]
-    if np.isin(vectors, (0, 1)).all():
-        return Similarity(vectors.astype(np.float32), groups)
-    if len(vectors) == len(targets):
+    if not np.isin(vectors, (0, 1)).all():
+        vectors = np.eye(len(vectors))
+    if (np.bincount(groups) @ vectors).max() < 2:
         raise ValueError(
-            f"{method} learns from samples that share a label, and no two of these targets are "
-            "equal: give class labels (n,) or a 0/1 label matrix (n, c)"
+            f"{method} learns from samples that share a label, and no two samples of y do: give "
+            "class labels (n,) or a 0/1 label matrix (n, c)"
         )
-    return Similarity(np.eye(len(vectors), dtype=np.float32), groups)
+    return Similarity(vectors.astype(np.float32), groups)
+
+
+def draw_rows(rows, count, rng):
+    """`count` of the rows whose labels are used, in ascending order; all where there are fewer."""
+    return np.sort(rng.choice(rows, count, replace=False)) if count < len(rows) else rows

@@ -63,7 +63,7 @@ class SpectralHashing(LinearHasher):
 
     def fit(self, X, y=None):  # noqa: ARG002
         """Find the box of X (n, d) and its slowest sinusoids; labels are not looked at."""
-        self._check_common()
+        self._check_parameters()
         X = self._training_features(X)
         with all_cores():
             mean = mean_row(X)

@@ -35,7 +35,7 @@ from zshash._compiled import compiled
 from zshash._threads import add_up, all_cores, map_blocks
 from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
 from zshash.hashing.linear import LinearHasher, gram, mean_row, top_eigenvectors
-from zshash.hashing.similarity import similarity
+from zshash.hashing.similarity import draw_rows, similarity
 
 PAIR_ROWS = 128  # rows of S handled at a time
 
@@ -55,7 +55,8 @@ class SSH(LinearHasher, SupervisedHasher):
     n_labeled : int or None, default 1000
         Samples whose labels are used, drawn at random; all others count as unlabelled, and so do
         the rows of a 0/1 matrix without any label. Where there are fewer, all are used. None
-        takes all, except for the sequential form, which holds a matrix of all labelled pairs.
+        takes all, except for the sequential form, which holds a matrix of all labelled pairs. As a
+        class label, −1 is one like any other.
     eta : float, default 3
         η, weight of the spread of all samples. Each term is a mean, the first over pairs, the
         second over samples, so that η does not depend on their numbers. The default is for 64
@@ -120,7 +121,7 @@ class SSH(LinearHasher, SupervisedHasher):
         rows = labeled_rows(pairs, self.n_labeled, check_random_state(self.random_state))
         mean = mean_row(X)
         if self.variant != "sequential":
-            self._check_axes(X)
+            self._check_axes(X, 'variant="sequential"')
         with all_cores():
             C = gram(X, mean) / len(X)
             if self.variant == "sequential":
@@ -152,9 +153,7 @@ def labeled_rows(pairs, n_labeled, rng):
     rows = np.flatnonzero(pairs.labels.any(axis=1)[pairs.groups])
     if len(rows) == 0:
         raise ValueError("no row of y holds a label: SSH needs some labelled samples")
-    if n_labeled is None or n_labeled >= len(rows):
-        return rows
-    return np.sort(rng.choice(rows, n_labeled, replace=False))
+    return rows if n_labeled is None else draw_rows(rows, n_labeled, rng)
 
 
 def pair_term(X, mean, pairs):

@@ -108,12 +108,14 @@ def _share_rows(y):
 def merge_rows(y):
     """The distinct rows of y, and which of them each row is.
 
-    Equal rows are found by a random projection. Should rows that differ ever meet there, all
-    rows count as distinct.
+    A random projection finds most rows that are equal, and rounds some of them apart: those are
+    brought together by comparing what is left. Should rows that differ ever meet, all rows count
+    as distinct.
     """
     keys = y @ np.random.RandomState(0).standard_normal(y.shape[1])
-    _, first, rows = np.unique(keys, return_index=True, return_inverse=True)
-    vectors = y[first]
+    _, first, near = np.unique(keys, return_index=True, return_inverse=True)
+    vectors, same = np.unique(y[first], axis=0, return_inverse=True)
+    rows = same.ravel()[near].astype(np.intp)
     if np.array_equal(vectors[rows], y):
-        return vectors, rows.astype(np.intp)
+        return vectors, rows
     return y, np.arange(len(y))

@@ -25,7 +25,7 @@ def embed(X, n_dimensions, perplexity, rng):
     velocity, gains, rate = np.zeros_like(E), np.ones_like(E), min(STEP, len(X))
     for step in range(N_ITER):
         slope = gradient(P * EXAGGERATION if step < EXAGGERATED else P, E)
-        onward = (slope > 0) != (velocity > 0)  # the last move went downhill here, too
+        onward = np.sign(slope) != np.sign(velocity)  # the last move went downhill here, too
         gains = np.maximum(np.where(onward, gains + 0.2, gains * 0.8), LEAST_GAIN)
         velocity *= MOMENTUM if step < LATER else LATER_MOMENTUM
         velocity -= rate * gains * slope

@@ -34,7 +34,7 @@ from zshash._threads import all_cores
 from zshash.hashing.anchor_graph import anchor_gram, anchor_weights
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_choice, check_number
-from zshash.hashing.dcc import measure, update_codes
+from zshash.hashing.dcc import measure, random_codes, update_codes
 from zshash.hashing.graphs import neighbor_gram, neighbor_laplacian
 from zshash.hashing.ridge import factorize, ridge, solve
 from zshash.hashing.rotations import cayley, procrustes_of_product, random_orthogonal
@@ -200,7 +200,7 @@ class ZSH(KernelHasher):
             values.append(objective(targets, before, sums, P, R, W, self.alpha, self.lam))
             if sums.flips == 0:
                 break
-        self.projection_ = solve(factor, sums.PhitB).astype(np.float32, order="C")
+        self._keep(solve(factor, sums.PhitB))
         self.codes_ = codes.pack(B > 0)
         self.mapping_, self.rotation_ = np.ascontiguousarray(W), np.ascontiguousarray(R)
         self.objective_, self.n_iter_ = np.array(values), len(values)
@@ -225,7 +225,7 @@ def initialize(n, n_bits, p, init_scale, rng):
 
     A random code's bA has the length `init_scale`, as a root mean square.
     """
-    B = 2 * rng.randint(0, 2, size=(n, n_bits), dtype=np.int8) - 1
+    B = random_codes(n, n_bits, rng)
     return B, rng.standard_normal((n_bits, p)) * (init_scale / np.sqrt(n_bits * p))
 
 
