@@ -22,6 +22,7 @@ Near any u the objective in u_i lies above the parabola with the slope g of the 
 curvature H = −⅛VᵀV − I/β. A step goes to its top, u_i − gH⁻¹, and can not lower the objective.
 """
 
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -141,6 +142,7 @@ class LFH(LinearHasher, SupervisedHasher):
             penalty = self.lam * np.trace(XtX) / len(XtX)
             self._keep(mean, ridge(XtX, cross(X, mean, U), penalty))
         self.codes_, self.n_iter_ = codes.pack(U >= 0), int(self.max_iter)
+        warn_of_collapse(self.codes_, len(similar.labels))
         return self
 
     def _ascend(self, U, similar, rng):
@@ -218,6 +220,22 @@ def update_one_by_one(U, similar, beta):
         new = U[i].astype(np.float64)
         sums[own] += new
         UtU += np.outer(new, new)
+
+
+def warn_of_collapse(packed, n_groups):
+    """Say so where codes no longer tell groups apart.
+
+    With many classes nearly all pairs are dissimilar, and a step that only pushes rows of U away
+    from a few others can leave two codes, each the opposite of the other.
+    """
+    n_codes = len(np.unique(packed, axis=0))
+    if n_codes < n_groups / 4:
+        warnings.warn(
+            f"LFH learned only {n_codes} different codes for {n_groups} sets of labels: raise beta "
+            "(30 / n_bits unless given) or n_columns",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def curvature(VtV, beta):

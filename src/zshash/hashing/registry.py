@@ -131,6 +131,14 @@ _ALL = (
         {"n_anchors": (300, 1000), "n_labeled": (2000, 5000)},
     ),
     Method(
+        SSH,
+        2012,
+        PAIRWISE,
+        "J. Wang, S. Kumar, S.-F. Chang: Semi-Supervised Hashing for Large-Scale Search. IEEE "
+        "Transactions on Pattern Analysis and Machine Intelligence 34 (12), 2012",
+        {"eta": (0.3, 1.0, 3.0, 10.0), "alpha": (0.3, 1.0)},
+    ),
+    Method(
         AGH,
         2011,
         UNSUPERVISED,
@@ -158,14 +166,6 @@ _ALL = (
         PAIRWISE,
         "M. Norouzi, D. J. Fleet: Minimal Loss Hashing for Compact Binary Codes. ICML 2011",
         {"rho": (None, "validate"), "weight_decay": (3e-3, 1e-2, 3e-2)},
-    ),
-    Method(
-        SSH,
-        2010,
-        PAIRWISE,
-        "J. Wang, S. Kumar, S.-F. Chang: Semi-Supervised Hashing for Scalable Image Retrieval. "
-        "CVPR 2010",
-        {"eta": (0.3, 1.0, 3.0, 10.0), "alpha": (0.3, 1.0)},
     ),
     Method(
         SpectralHashing,
