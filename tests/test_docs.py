@@ -1,11 +1,14 @@
 """The code in the documents runs, and what they link to is there."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 import zshash
+from zshash.experiments.protocol import with_deviation
+from zshash.experiments.tables import summary, to_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
@@ -39,3 +42,24 @@ def test_the_makefile_has_the_commands_of_the_readme():
         named = re.findall(r"^make ([a-z]+)", (ROOT / page).read_text(), re.MULTILINE)
         assert named
         assert set(named) <= targets
+
+
+@pytest.mark.parametrize("name", ["comparison", "comparison-seen"])
+def test_tables_follow_from_their_runs(name):
+    runs = json.loads((ROOT / "docs" / f"{name}.json").read_text())["runs"]
+    assert (ROOT / "docs" / f"{name}.md").read_text() == to_markdown(runs)
+    assert {run["method"] for run in runs} == set(zshash.methods())
+
+
+def test_the_readme_quotes_the_comparison():
+    runs = json.loads((ROOT / "docs" / "comparison.json").read_text())["runs"]
+    rows = {(row["data"], row["method"]): row for row in summary(runs) if row["bits"] == 64}
+    lines = (ROOT / "README.md").read_text().replace("**", "").splitlines()
+    for name in zshash.methods():
+        cells = [
+            with_deviation(rows[data, name], key)
+            for data in ("cifar10", "tiny100")
+            for key in ("map", "precision")
+        ]
+        (line,) = (line for line in lines if line.startswith(f"| {name} | "))
+        assert line.endswith(f" | {' | '.join(cells)} |")

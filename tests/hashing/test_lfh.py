@@ -189,9 +189,7 @@ def test_codes_that_collapse_are_said():
     rng = np.random.RandomState(0)
     y = rng.randint(0, 60, 600)
     X = rng.standard_normal((60, 20))[y] + 0.1 * rng.standard_normal((600, 20))
-    with pytest.warns(
-        UserWarning, match="only 2 different codes for 60 sets of labels"
-    ):
+    with pytest.warns(UserWarning, match="only 2 different codes for 60 sets of labels"):
         LFH(16, random_state=0).fit(X, y)
     apart = LFH(16, beta=30, n_columns=64, random_state=0).fit(X, y)
     assert len(np.unique(apart.codes_, axis=0)) > 60
