@@ -1,21 +1,26 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what they stand for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from zshash._terminal import OutputFile
+from zshash._terminal import OutputFile, read_settings
+from zshash.experiments.standard import STANDARD
 from zshash.hashing.registry import METHODS
 
 __all__ = [
     "all_seen_option",
+    "are_standard",
     "bits_option",
+    "choose_methods",
     "existing_file",
+    "hidden_categories",
     "json_option",
     "k_option",
     "labels_option",
+    "make_hasher",
     "method_choice",
     "method_names",
     "method_option",
@@ -107,3 +112,53 @@ def seeds_option(default: int) -> Callable[[Command], Command]:
     return click.option(
         "--seeds", default=default, show_default=True, type=click.IntRange(1), help="Runs."
     )
+
+
+def make_hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:
+    """The method that the options describe."""
+    estimator = METHODS[method].estimator
+    parameters = read_settings(estimator(), settings)
+    return estimator(n_bits=bits, normalize=normalize, **parameters)
+
+
+def are_standard(data: Sequence[str]) -> bool:
+    """Whether all DATA are standard protocols; some can not be."""
+    if len({Path(item).stem for item in data}) < len(data):
+        raise click.UsageError("two DATA have the same name: compare them in two commands")
+    standard = [item in STANDARD for item in data]
+    if any(standard) and not all(standard):
+        raise click.UsageError("compare standard protocols and feature files in two commands")
+    return all(standard)
+
+
+def choose_methods(
+    names: Sequence[str], settings: Sequence[str], lengths: Sequence[int]
+) -> dict[str, dict[str, Any]]:
+    """Methods to compare, each with the parameters that ``METHOD.NAME=VALUE`` sets."""
+    known = {name.lower(): name for name in METHODS}
+    own: dict[str, list[str]] = {}
+    for setting in settings:
+        name, _, rest = setting.partition(".")
+        if known.get(name.lower()) not in names:
+            raise click.BadParameter(
+                f"{setting!r}: write METHOD.NAME=VALUE with one of {', '.join(names)}",
+                param_hint="--set",
+            )
+        own.setdefault(known[name.lower()], []).append(rest)
+    chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for name, texts in own.items():
+        estimator = METHODS[name].estimator
+        chosen[name] = read_settings(estimator(), texts, form=f"{name}.NAME")
+        estimator(n_bits=lengths[0], **chosen[name])._check_parameters()
+    return chosen
+
+
+def hidden_categories(unseen: tuple[str, ...], all_seen: bool) -> tuple[str, ...] | None:
+    """The categories to hide, None for none of them; one of both options must be given."""
+    if unseen and all_seen:
+        raise click.UsageError("--unseen and --all-seen exclude each other")
+    if not unseen and not all_seen:
+        raise click.UsageError(
+            "say which category to hide: --unseen NAME, --unseen 10 for any ten, or --all-seen"
+        )
+    return unseen or None

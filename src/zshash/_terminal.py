@@ -15,6 +15,7 @@ __all__ = [
     "Commands",
     "OutputFile",
     "ShowWarnings",
+    "count",
     "plain",
     "print_json",
     "print_scores",
@@ -103,6 +104,11 @@ def plain(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={item}" for key, item in value.items())
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def count(things: Sequence[Any], word: str, one: str, many: str) -> str:
+    """How many things there are."""
+    return f"{len(things)} {word}{one if len(things) == 1 else many}"
 
 
 def print_json(value: Any) -> None:

@@ -2,7 +2,6 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,15 @@ from tqdm import tqdm
 from zshash._files import write_whole
 from zshash._options import (
     all_seen_option,
+    are_standard,
     bits_option,
+    choose_methods,
     existing_file,
+    hidden_categories,
     json_option,
     k_option,
     labels_option,
+    make_hasher,
     method_choice,
     method_names,
     method_option,
@@ -32,15 +35,14 @@ from zshash._options import (
 from zshash._terminal import (
     Commands,
     ShowWarnings,
+    count,
     plain,
     print_json,
     print_scores,
-    read_settings,
     refuse,
 )
 from zshash.experiments import Demo, comparison, description, evaluation
 from zshash.experiments.page import render
-from zshash.experiments.standard import STANDARD
 from zshash.experiments.tables import to_json, to_markdown
 from zshash.experiments.training import encode_file, fit_model
 from zshash.hashing.registry import METHODS, SEMANTIC
@@ -115,7 +117,7 @@ def fit(
     as_json: bool,
 ) -> None:
     """Learn a hash function from FEATURES (.npz with X, y and names) and write it to MODEL."""
-    hasher = _hasher(method, bits, normalize, settings).set_params(random_state=seed)
+    hasher = make_hasher(method, bits, normalize, settings).set_params(random_state=seed)
     notes = fit_model(
         hasher, features, output, labels=labels, unseen=unseen, n_train=n_train, seed=seed
     )
@@ -124,7 +126,7 @@ def fit(
         return
     click.echo(
         f"{output}: {method}, {bits} bits, {notes['n_train']} samples"
-        + (f" of {_count(notes['seen'], 'seen categor', 'y', 'ies')}" if notes["seen"] else "")
+        + (f" of {count(notes['seen'], 'seen categor', 'y', 'ies')}" if notes["seen"] else "")
         + f", {notes['fit_seconds']:.1f} s"
     )
     if unseen:
@@ -196,8 +198,8 @@ def evaluate(
         refuse(own, "with --model")
         records = evaluation.of_model(features, model, unseen, seeds=seeds, **options)
     else:
-        hasher = _hasher(method, bits, normalize, settings)
-        hidden = _hidden(unseen, all_seen)
+        hasher = make_hasher(method, bits, normalize, settings)
+        hidden = hidden_categories(unseen, all_seen)
         records = evaluation.of_method(
             features, hasher, labels, hidden, seeds=seeds, n_train=n_train, **options
         )
@@ -278,12 +280,12 @@ def compare(
     """
     given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
     given["normalize"] = normalize
-    if _are_standard(data):
+    if are_standard(data):
         refuse((*given, "labels", "unseen", "all_seen"), "with a standard protocol")
     else:
-        given["unseen"] = _hidden(unseen, all_seen)
+        given["unseen"] = hidden_categories(unseen, all_seen)
     lengths = sorted(set(bits))
-    chosen = _chosen(names or tuple(METHODS), settings, lengths)
+    chosen = choose_methods(names or tuple(METHODS), settings, lengths)
     if labels and not any(METHODS[name].kind == SEMANTIC for name in chosen):
         raise click.UsageError("--labels are for methods that learn from names: choose ZSH, too")
     tasks = [comparison.make_task(item, chosen, lengths, labels, **given) for item in data]
@@ -344,60 +346,6 @@ def _portrait(name: str, method: dict[str, Any]) -> list[str]:
     """A method in a few lines."""
     lines = [f"{name} ({method['year']}, {method['kind']})", f"  {method['citation']}"]
     return [*lines, f"  {plain(method['parameters'])}"]
-
-
-def _hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:
-    estimator = METHODS[method].estimator
-    parameters = read_settings(estimator(), settings)
-    return estimator(n_bits=bits, normalize=normalize, **parameters)
-
-
-def _are_standard(data: Sequence[str]) -> bool:
-    """Whether all DATA are standard protocols; some can not be."""
-    if len({Path(item).stem for item in data}) < len(data):
-        raise click.UsageError("two DATA have the same name: compare them in two commands")
-    standard = [item in STANDARD for item in data]
-    if any(standard) and not all(standard):
-        raise click.UsageError("compare standard protocols and feature files in two commands")
-    return all(standard)
-
-
-def _chosen(
-    names: Sequence[str], settings: Sequence[str], lengths: Sequence[int]
-) -> dict[str, dict[str, Any]]:
-    """Methods to compare, each with the parameters that ``METHOD.NAME=VALUE`` sets."""
-    known = {name.lower(): name for name in METHODS}
-    own: dict[str, list[str]] = {}
-    for setting in settings:
-        name, _, rest = setting.partition(".")
-        if known.get(name.lower()) not in names:
-            raise click.BadParameter(
-                f"{setting!r}: write METHOD.NAME=VALUE with one of {', '.join(names)}",
-                param_hint="--set",
-            )
-        own.setdefault(known[name.lower()], []).append(rest)
-    chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
-    for name, texts in own.items():
-        estimator = METHODS[name].estimator
-        chosen[name] = read_settings(estimator(), texts, form=f"{name}.NAME")
-        estimator(n_bits=lengths[0], **chosen[name])._check_parameters()
-    return chosen
-
-
-def _count(things: Sequence[Any], word: str, one: str, many: str) -> str:
-    """How many things there are."""
-    return f"{len(things)} {word}{one if len(things) == 1 else many}"
-
-
-def _hidden(unseen: tuple[str, ...], all_seen: bool) -> tuple[str, ...] | None:
-    """The categories to hide, None for none of them; one of both options must be given."""
-    if unseen and all_seen:
-        raise click.UsageError("--unseen and --all-seen exclude each other")
-    if not unseen and not all_seen:
-        raise click.UsageError(
-            "say which category to hide: --unseen NAME, --unseen 10 for any ten, or --all-seen"
-        )
-    return unseen or None
 
 
 if __name__ == "__main__":

@@ -97,6 +97,16 @@ def test_finished_runs_are_not_run_again(task, records, tmp_path, monkeypatch):
         list(compare_into(stem, [task], range(3)))
 
 
+def test_another_version_of_the_program_runs_again(task, tmp_path, monkeypatch):
+    list(compare_into(tmp_path / "t", [task], range(1)))
+    ran = []
+    real = comparison.run_setup
+    monkeypatch.setattr(comparison, "run_setup", lambda *a: ran.append(a) or real(*a))
+    monkeypatch.setattr(comparison, "versions", lambda: {"zshash": "99"})
+    list(compare_into(tmp_path / "t", [task], range(1)))
+    assert len(ran) == 4
+
+
 def test_an_interrupted_run_goes_on_where_it_ended(task, tmp_path, monkeypatch):
     runs = compare_into(tmp_path / "t", [task], range(2))
     begun = [next(runs) for _ in range(3)]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,13 @@ import numpy as np
 
 from zshash._files import write_whole
 from zshash.datasets import DataError, Dataset, load_features
-from zshash.experiments.protocol import Protocol, Setup, run_setup, setup_name
+from zshash.experiments.protocol import Protocol, Setup, run_setup, setup_name, versions
 from zshash.experiments.standard import SETTINGS, STANDARD, data_folder
 from zshash.experiments.tables import Record, to_json, to_markdown
 from zshash.experiments.training import find_unseen, label_names
 from zshash.hashing.registry import METHODS, SEMANTIC
 
-__all__ = [
-    "Task",
-    "compare",
-    "compare_into",
-    "files",
-    "make_setups",
-    "make_task",
-]
+__all__ = ["Task", "compare", "compare_into", "files", "make_setups", "make_task"]
 
 Settings = Mapping[str, Mapping[str, Any]]
 SECONDS_BETWEEN_SAVES = 10
@@ -109,7 +102,7 @@ def make_setups(
     return setups
 
 
-def compare_into(output: Path, tasks: Sequence[Task], seeds: Iterable[int]) -> Iterator[Record]:
+def compare_into(output: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> Iterator[Record]:
     """As `compare`, and keep the records in ``output.json``, their tables in ``output.md``.
 
     What ``output.json`` holds already is not run again, so an interrupted comparison goes on
@@ -163,12 +156,14 @@ def _is_record(record: Any) -> bool:
     """Whether this looks like what a run leaves; anybody may have written it."""
     if not isinstance(record, dict) or not isinstance(record.get("parameters"), dict):
         return False
+    if not isinstance(record.get("versions"), dict) or "zshash" not in record["versions"]:
+        return False
     scores = [record.get(key) for key in ("map", "precision", "fit_seconds")]
     return "error" in record or all(isinstance(score, float | int) for score in scores)
 
 
 def compare(
-    tasks: Sequence[Task], seeds: Iterable[int], finished: Sequence[Record] = ()
+    tasks: Sequence[Task], seeds: Sequence[int], finished: Sequence[Record] = ()
 ) -> Iterator[Record]:
     """Score every setup of every task on the split of every seed; a record for each.
 
@@ -201,10 +196,12 @@ def _plan(task: Task, setup: Setup, seed: int) -> Record:
         "labels": label_names(setup.hasher, setup.labels),
         "seed": seed,
         "protocol": task.protocol.facts(),
+        "versions": versions(),
     }
 
 
 def _identity(record: Record) -> str:
     """All that decides a score."""
     keys = ("data", "checksum", "method", "parameters", "labels", "seed", "protocol")
-    return json.dumps({key: record.get(key) for key in keys}, sort_keys=True)
+    program = record["versions"]["zshash"]
+    return json.dumps([program, {key: record.get(key) for key in keys}], sort_keys=True)
