@@ -86,7 +86,7 @@ def main() -> None:
     n, d, n_anchors, repeats = (400, 64, 100, 1) if options.quick else (10_000, 256, None, 5)
     warnings.simplefilter("ignore")
     X, Y = clustered(4 * n, d)
-    y = np.unique(Y, axis=0, return_inverse=True)[1]
+    y = np.unique(Y, axis=0, return_inverse=True)[1].ravel()
     threads = {library["internal_api"]: library["num_threads"] for library in threadpool_info()}
     print(f"threads: {threads}; n={n}, d={d}, {N_BITS} bits, {len(np.unique(y))} classes\n")
     for name in options.method:

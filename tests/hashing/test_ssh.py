@@ -43,6 +43,7 @@ def test_pair_term_is_that_of_the_whole_matrix(small):
     mean = X.mean(axis=0)
     for Y in (np.eye(4)[y], several):
         vectors, rows = np.unique(Y, axis=0, return_inverse=True)
+        rows = rows.ravel()
         found = pair_term(X, mean, similarity(Targets(vectors, rows), "SSH"))
         expected = (X - mean).T @ signs(Y) @ (X - mean) / 300**2
         np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
