@@ -289,6 +289,10 @@ def test_parameters_by_name(features, tmp_path):
             "--labels are for methods that learn from names",
         ),
         (
+            ["compare", "{features}", "--all-seen", "--labels", "wrodnet", "-o", "{tmp}/t"],
+            "no label source 'wrodnet'",
+        ),
+        (
             ["fit", "{features}", "-o", "{tmp}/m", "--method", "spectralhashing", "--set", "x=1"],
             "'x=1': SpectralHashing has no parameters",
         ),

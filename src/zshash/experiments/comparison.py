@@ -15,7 +15,7 @@ from zshash.datasets import DataError, Dataset, load_features
 from zshash.experiments.protocol import Protocol, Setup, run_setup, setup_name, versions
 from zshash.experiments.standard import SETTINGS, STANDARD, data_folder
 from zshash.experiments.tables import Record, to_json, to_markdown
-from zshash.experiments.training import find_unseen, label_names
+from zshash.experiments.training import find_unseen, label_names, make_targets
 from zshash.hashing.registry import METHODS, SEMANTIC
 
 __all__ = ["Task", "compare", "compare_into", "files", "make_setups", "make_task"]
@@ -111,7 +111,7 @@ def compare_into(output: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> I
     path, page = files(output)
     finished = _read_records(path)
     for task in tasks:
-        task.protocol.split(task.dataset, min(seeds, default=0))  # finds mistakes before the work
+        _rehearse(task, min(seeds, default=0))
     records: list[Record] = []
     saved = time.monotonic()
     try:
@@ -124,6 +124,13 @@ def compare_into(output: Path, tasks: Sequence[Task], seeds: Sequence[int]) -> I
     finally:
         if records:
             _write(path, page, records, finished)
+
+
+def _rehearse(task: Task, seed: int) -> None:
+    """Draw a split and look up labels, to find mistakes before the work and not after it."""
+    split = task.protocol.split(task.dataset, seed)
+    for setup in {setup.labels: setup for setup in task.setups if setup.labels}.values():
+        make_targets(setup.hasher, task.dataset, split.train[:1], split.seen, setup.labels)
 
 
 def files(output: Path) -> tuple[Path, Path]:
