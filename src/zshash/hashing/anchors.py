@@ -40,6 +40,7 @@ def choose_anchors(X, n_anchors, *, method, rng):
         n_anchors,
         n_init=1,
         batch_size=max(1024, 3 * n_anchors),
+        compute_labels=False,
         reassignment_ratio=0,  # else small clusters are moved onto the centres of others
         random_state=rng,
     )
