@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 
 from zshash._threads import add_up, all_cores, map_blocks
-from zshash.hashing.anchor_graph import AnchorGraphHasher, mass
+from zshash.hashing.anchor_graph import AnchorGraphHasher, check_eigenvectors, mass
 from zshash.hashing.base import BLOCK_ROWS, check_choice
 from zshash.hashing.linear import top_eigenvectors
 
@@ -137,12 +137,7 @@ def smooth_functions(Z, count):
     M = (exact.T @ exact).toarray() * scale * scale[:, None]
     values, vectors = top_eigenvectors(M, m)
     kept = np.flatnonzero((values < ALIKE) & (values > NOISE))[:count]
-    if len(kept) < count:
-        raise ValueError(
-            f"the graph of {m} anchors has {len(kept)} useful eigenvectors and {count} are "
-            "needed: use more anchors (n_anchors, at most as many as samples), more of them for a "
-            "sample (n_nearest), or fewer bits (n_bits)"
-        )
+    check_eigenvectors(len(kept), count, m)
     return np.sqrt(n) * scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])
 
 

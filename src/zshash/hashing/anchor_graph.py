@@ -100,6 +100,16 @@ def mass(Z):
     return np.where(total > 0, total, 1)
 
 
+def check_eigenvectors(found, needed, n_anchors):
+    """Refuse a graph whose matrix has too few eigenvectors that tell samples apart."""
+    if found < needed:
+        raise ValueError(
+            f"the graph of {n_anchors} anchors has {found} useful eigenvectors and {needed} are "
+            "needed: use more anchors (n_anchors, at most as many as samples), more of them for a "
+            "sample (n_nearest), or fewer bits (n_bits)"
+        )
+
+
 def anchor_gram(features, Z, weight):
     """Φᵀ(I + weight · L)Φ for the Laplacian L = I − A, from sums over rows.
 

@@ -27,7 +27,13 @@ from sklearn.utils import check_random_state
 
 from zshash._threads import all_cores
 from zshash.hashing import tsne
-from zshash.hashing.anchor_graph import TINY, AnchorGraphHasher, nearest_anchors, width
+from zshash.hashing.anchor_graph import (
+    TINY,
+    AnchorGraphHasher,
+    check_eigenvectors,
+    nearest_anchors,
+    width,
+)
 from zshash.hashing.base import check_choice, check_number
 from zshash.hashing.graphs import nearest_neighbors
 from zshash.hashing.linear import along, gram, mean_row, top_eigenvectors
@@ -177,9 +183,5 @@ def eigenmaps(L, r):
     """E: the eigenvectors of L (m, m) with the smallest eigenvalues that are not 0."""
     values, vectors = top_eigenvectors(-L, len(L))
     kept = np.flatnonzero(-values > ALIKE)[:r]
-    if len(kept) < r:
-        raise ValueError(
-            f"the graph of {len(L)} anchors has {len(kept)} useful eigenvectors and {r} are "
-            "needed: use more anchors (n_anchors), or fewer bits (n_bits)"
-        )
+    check_eigenvectors(len(kept), r, len(L))
     return vectors[:, kept]
