@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.datasets import load_digits
 
-from zshash.datasets.tables import Dataset
+from zshash.datasets.data import Dataset
 
 __all__ = ["digits"]
 

@@ -1,50 +1,20 @@
-"""Features with their labels and category names, and the files they come in."""
+"""Tables of features, with labels and category names, and the files they come in."""
 
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DataError", "Dataset", "load_features"]
+from zshash.datasets.data import DataError, Dataset, tell_apart
+
+__all__ = ["load_features"]
 
 FEATURE_KEYS = ("X", "features", "embeddings")
 LABEL_KEYS = ("y", "labels")
-
-
-class DataError(ValueError):
-    """A data file that can not be used; the message says why and what to do."""
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """Features and what is known about them.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, d), float32
-    labels : ndarray of shape (n,), int, or None
-        Number of each sample's category in `names`.
-    names : tuple of str
-        Category names.
-    synsets : tuple of str
-        WordNet ids of the categories ("n02123045") where the file has them, else empty.
-    images : ndarray of shape (n, height, width), uint8, or None
-    """
-
-    X: NDArray[np.float32]
-    labels: NDArray[np.int64] | None = None
-    names: tuple[str, ...] = ()
-    synsets: tuple[str, ...] = ()
-    images: NDArray[np.uint8] | None = None
-
-    def __len__(self) -> int:
-        return len(self.X)
 
 
 def load_features(path: str | Path) -> Dataset:
@@ -69,7 +39,7 @@ def load_features(path: str | Path) -> Dataset:
     X = _features(path, arrays)
     labels, names = _labels(path, arrays, len(X))
     synsets = _synsets(path, arrays, len(names))
-    return Dataset(X, labels, _tell_apart(path, names, synsets), synsets)
+    return Dataset(X, labels, tell_apart(names, synsets, path), synsets)
 
 
 def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -138,15 +108,6 @@ def _number(path: Path, y: NDArray[Any], names: NDArray[Any]) -> NDArray[np.int6
     if unknown:
         raise DataError(f"{path}: labels that are not among the names: {', '.join(unknown[:5])}")
     return np.array([places[str(word)] for word in y], dtype=np.int64)
-
-
-def _tell_apart(path: Path, names: tuple[str, ...], synsets: tuple[str, ...]) -> tuple[str, ...]:
-    """Names with the WordNet id behind those that several categories share."""
-    shared = {name for name, count in Counter(names).items() if count > 1}
-    if shared and not synsets:
-        raise DataError(f"{path}: several categories have the name {min(shared)!r}: add wnids")
-    pairs = zip(names, synsets or names, strict=True)
-    return tuple(f"{name} ({synset})" if name in shared else name for name, synset in pairs)
 
 
 def _synsets(path: Path, arrays: Mapping[str, NDArray[Any]], n_categories: int) -> tuple[str, ...]:

@@ -1,0 +1,82 @@
+"""Decoding and network side by side: every core takes a few pictures from file to features.
+
+The network runs with one thread inside each of them. So no core waits for another, decoding
+hides behind the network, and a few pictures at a time are all that is held in memory.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash._threads import map_blocks
+from zshash.images.decoding import Limits, PictureError, decode
+from zshash.images.extractor import Extractor
+
+__all__ = ["Batch", "extract", "extract_batches"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What became of a few pictures.
+
+    Attributes
+    ----------
+    rows : list of int
+        Places of the pictures that could be read.
+    features : ndarray of shape (len(rows), d), float32
+    failures : dict of int to str
+        The other places, and why each could not be read.
+    """
+
+    rows: list[int]
+    features: NDArray[np.float32]
+    failures: dict[int, str]
+
+
+def extract_batches(
+    extractor: Extractor,
+    sources: Sequence[Any] | NDArray[np.uint8],
+    batches: Iterable[Sequence[int]],
+    limits: Limits | None = None,
+) -> Iterator[Batch]:
+    """Features of the pictures at the given places, batch by batch, in order.
+
+    A picture that can not be read is reported in its batch and stops nothing.
+    """
+    limits = limits or Limits()
+
+    def work(rows: Sequence[int]) -> Batch:
+        prepared, kept, failures = [], [], {}
+        for row in rows:
+            try:
+                prepared.append(extractor.prepare(decode(sources[row], limits, extractor.side)))
+            except PictureError as error:
+                failures[row] = str(error)
+            else:
+                kept.append(row)
+        if not prepared:
+            return Batch([], np.empty((0, extractor.dimension), dtype=np.float32), failures)
+        return Batch(kept, extractor.run(np.stack(prepared)), failures)
+
+    return map_blocks(work, batches)
+
+
+def slices(n: int, size: int) -> Iterator[range]:
+    """Places 0 to n − 1, `size` at a time."""
+    return (range(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def extract(
+    extractor: Extractor, sources: Sequence[Any] | NDArray[np.uint8], limits: Limits | None = None
+) -> NDArray[np.float32]:
+    """Features of all pictures; `PictureError` at the first that can not be read."""
+    features = np.empty((len(sources), extractor.dimension), dtype=np.float32)
+    batches = slices(len(sources), extractor.batch_size)
+    for batch in extract_batches(extractor, sources, batches, limits):
+        if batch.failures:
+            raise PictureError(next(iter(batch.failures.values())))
+        features[batch.rows] = batch.features
+    return features
