@@ -219,7 +219,7 @@ def test_parameters_by_name(features, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fit", "nothing.npz", "-o", "m"], "'nothing.npz' does not exist"),
+        (["fit", "nothing.npz", "-o", "m"], "nothing.npz: there is no such file or folder"),
         (["fit", "{features}", "-o", "no/such/folder/m"], "there is no folder 'no/such/folder'"),
         (["fit", "{features}", "-o", "{tmp}/m", "--bits", "7"], "7 is not in the range 8<=x<=1024"),
         (["fit", "{features}", "-o", "{tmp}/m", "--unseen", "fuor"], "(did you mean 'four'?)"),
@@ -233,9 +233,9 @@ def test_parameters_by_name(features, tmp_path):
             "alpha must be a number above",
         ),
         (["fit", "{features}", "-o", "{tmp}/m", "--method", "DPSH"], "'DPSH' is not one of"),
-        (["fit", "{model}", "-o", "{tmp}/m"], "features are read from .npy and .npz"),
+        (["fit", "{model}", "-o", "{tmp}/m"], "not a kind of file that is read here"),
         (["encode", "{features}", "-m", "{features}", "-o", "{tmp}/c"], "not a zshash model"),
-        (["encode", "{narrow}", "-m", "{model}", "-o", "{tmp}/c"], "X has 3 features, but ZSH is"),
+        (["encode", "{narrow}", "-m", "{model}", "-o", "{tmp}/c"], "3 features for each sample, but"),
         (["eval", "{features}"], "say which category to hide"),
         (["eval", "{features}", "--unseen", "four", "--all-seen"], "exclude each other"),
         (
@@ -252,7 +252,7 @@ def test_parameters_by_name(features, tmp_path):
         ),
         (["fit", "{narrow}", "-o", "{tmp}/m", "--method", "sdh"], "no labels to learn from"),
         (["compare", "{features}", "-o", "{tmp}/t"], "say which category to hide"),
-        (["compare", "cifar", "--all-seen", "-o", "{tmp}/t"], "neither a feature file nor a stand"),
+        (["compare", "cifar", "--all-seen", "-o", "{tmp}/t"], "neither a folder or file of data nor"),
         (["compare", "cifar10", "--k", "9", "-o", "{tmp}/t"], "--k has no meaning with a standard"),
         (
             ["compare", "{features}", "--all-seen", "--set", "n_anchors=9", "-o", "{tmp}/t"],

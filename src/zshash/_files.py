@@ -2,12 +2,22 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-__all__ = ["write_whole"]
+__all__ = ["whole_file", "write_whole"]
 
 
 def write_whole(path: Path, data: bytes) -> None:
+    """Write all of a file at once, as `whole_file` does."""
+    with whole_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Write beside the target, then rename: a reader sees the old file or the new one.
 
     A link is followed; a pipe or a device is written to as it is.
@@ -15,19 +25,22 @@ def write_whole(path: Path, data: bytes) -> None:
     target = path.resolve()
     try:
         if target.exists() and not target.is_file():
-            target.write_bytes(data)
+            with target.open("wb") as file:
+                yield file
         else:
-            _replace(target, data)
+            with _replacing(target) as file:
+                yield file
     except OSError as error:  # may name the temporary file
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _replace(target: Path, data: bytes) -> None:
+@contextmanager
+def _replacing(target: Path) -> Iterator[IO[bytes]]:
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)  # a temporary file is private; the result is as public as any other

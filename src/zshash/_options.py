@@ -1,14 +1,17 @@
 """Options that several commands share, and what they stand for."""
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from zshash._terminal import OutputFile, read_settings
+from zshash._terminal import OutputFile, literal, read_settings
 from zshash.experiments.standard import STANDARD
 from zshash.hashing.registry import METHODS
+from zshash.images import Limits, PictureReader
+from zshash.images.networks import DEFAULT
 
 __all__ = [
     "all_seen_option",
@@ -16,6 +19,7 @@ __all__ = [
     "bits_option",
     "choose_methods",
     "existing_file",
+    "files_option",
     "hidden_categories",
     "json_option",
     "k_option",
@@ -24,10 +28,12 @@ __all__ = [
     "method_choice",
     "method_names",
     "method_option",
+    "model_option",
     "normalize_option",
     "output_file",
     "queries_option",
     "radius_option",
+    "reading_options",
     "seeds_option",
     "set_option",
     "train_option",
@@ -112,6 +118,101 @@ def seeds_option(default: int) -> Callable[[Command], Command]:
     return click.option(
         "--seeds", default=default, show_default=True, type=click.IntRange(1), help="Runs."
     )
+
+
+model_option = click.option(
+    "--model", "-m", required=True, type=existing_file, help="Model that fit wrote."
+)
+files_option = click.option(
+    "--from",
+    "files",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="PATH",
+    help="Where the files of a known data set are; without it they are downloaded.",
+)
+_reading = (
+    click.option(
+        "--extractor",
+        metavar="NETWORK",
+        help="What turns pictures into features: efficientnet-lite0, onnx:FILE, or with the extra "
+        "torch torchvision:NAME.LAYER, timm:NAME, open_clip:NAME/WEIGHTS.  [default: that of the "
+        f"model at hand, else {DEFAULT}]",
+    ),
+    click.option(
+        "--extractor-option",
+        "options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Set an option of the extractor, for instance output=pool for an ONNX file.",
+    ),
+    files_option,
+    click.option(
+        "--on-error",
+        type=click.Choice(["skip", "fail"]),
+        default="skip",
+        show_default=True,
+        help="What to do about a picture that can not be read.",
+    ),
+    click.option(
+        "--max-pixels",
+        type=click.IntRange(1),
+        default=Limits().pixels,
+        show_default=True,
+        help="Pixels that a picture may have.",
+    ),
+    click.option(
+        "--max-bytes",
+        type=click.IntRange(1),
+        default=Limits().bytes,
+        show_default=True,
+        help="Bytes that a picture's file may have.",
+    ),
+    click.option(
+        "--cache/--no-cache",
+        default=True,
+        show_default=True,
+        help="Keep the features of pictures, so that the next command has them.",
+    ),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options on how pictures are read; the command gets them as one `reader`."""
+
+    @wraps(command)
+    def with_reader(
+        *args: Any,
+        extractor: str | None,
+        options: tuple[str, ...],
+        files: Path | None,
+        on_error: str,
+        max_pixels: int,
+        max_bytes: int,
+        cache: bool,
+        **kwargs: Any,
+    ) -> Any:
+        reader = PictureReader(
+            extractor=extractor,
+            options=_extractor_options(options),
+            files=files,
+            limits=Limits(max_pixels, max_bytes),
+            on_error=on_error,
+            cache=cache,
+            progress=True,
+        )
+        return command(*args, reader=reader, **kwargs)
+
+    for option in reversed(_reading):
+        with_reader = option(with_reader)
+    return with_reader
+
+
+def _extractor_options(settings: Sequence[str]) -> dict[str, Any]:
+    pairs = [setting.partition("=") for setting in settings]
+    wrong = [name for name, equals, _ in pairs if not equals]
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r}: write NAME=VALUE", param_hint="--extractor-option")
+    return {name: literal(text) for name, _, text in pairs}
 
 
 def make_hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:

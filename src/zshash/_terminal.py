@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from zshash._extras import MissingExtra
 from zshash.experiments.protocol import with_deviation
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "OutputFile",
     "ShowWarnings",
     "count",
+    "literal",
     "plain",
     "print_json",
     "print_scores",
@@ -47,7 +49,7 @@ def _one_line() -> Iterator[None]:
     except click.UsageError as error:
         error.ctx = None  # with it, the usage would be printed too
         raise
-    except (ValueError, TypeError, ArithmeticError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, ArithmeticError, OSError, MemoryError, MissingExtra) as error:
         raise click.UsageError(" ".join(_message(error).split())) from error
 
 
@@ -141,11 +143,11 @@ def read_settings(hasher: Any, settings: Sequence[str], form: str = "NAME") -> d
                 f"{setting!r}: {cure if known else f'{method} has no parameters'}",
                 param_hint="--set",
             )
-        parameters[name] = _literal(text)
+        parameters[name] = literal(text)
     return parameters
 
 
-def _literal(text: str) -> Any:
+def literal(text: str) -> Any:
     """A number, true, false or none where it reads as one, else the word itself."""
     try:
         return json.loads({"none": "null"}.get(text.lower(), text.lower()))

@@ -15,6 +15,7 @@ from zshash._options import (
     bits_option,
     choose_methods,
     existing_file,
+    files_option,
     hidden_categories,
     json_option,
     k_option,
@@ -23,10 +24,12 @@ from zshash._options import (
     method_choice,
     method_names,
     method_option,
+    model_option,
     normalize_option,
     output_file,
     queries_option,
     radius_option,
+    reading_options,
     seeds_option,
     set_option,
     train_option,
@@ -42,10 +45,14 @@ from zshash._terminal import (
     refuse,
 )
 from zshash.experiments import Demo, comparison, description, evaluation
+from zshash.experiments.encoding import encode_data
+from zshash.experiments.extraction import extract_data
 from zshash.experiments.page import render
+from zshash.experiments.searching import search_codes
 from zshash.experiments.tables import to_json, to_markdown
-from zshash.experiments.training import encode_file, fit_model
+from zshash.experiments.training import fit_model
 from zshash.hashing.registry import METHODS, SEMANTIC
+from zshash.images import PictureReader
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -90,7 +97,7 @@ def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("features", type=existing_file)
+@click.argument("data")
 @click.option(
     "--output", "-o", required=True, metavar="MODEL", type=output_file, help="Model to write."
 )
@@ -102,9 +109,10 @@ def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
 @set_option
 @normalize_option
 @click.option("--seed", default=0, show_default=True, type=int, help="Same seed, same codes.")
+@reading_options
 @json_option
 def fit(
-    features: Path,
+    data: str,
     output: Path,
     bits: int,
     labels: tuple[str, ...],
@@ -114,12 +122,26 @@ def fit(
     settings: tuple[str, ...],
     normalize: bool,
     seed: int,
+    reader: PictureReader,
     as_json: bool,
 ) -> None:
-    """Learn a hash function from FEATURES (.npz with X, y and names) and write it to MODEL."""
+    """Learn a hash function from DATA and write it to MODEL.
+
+    DATA is a folder that has a folder of pictures for each category; a list of pictures with their
+    labels (.csv, .parquet); a table of features (.npz, .npy, .parquet); CIFAR, MNIST, Tiny-ImageNet,
+    ImageNet or MIRFlickr in a folder as they are distributed, or by name: cifar10, cifar100, mnist,
+    fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
+    """
     hasher = make_hasher(method, bits, normalize, settings).set_params(random_state=seed)
     notes = fit_model(
-        hasher, features, output, labels=labels, unseen=unseen, n_train=n_train, seed=seed
+        hasher,
+        data,
+        output,
+        reader=reader,
+        labels=labels,
+        unseen=unseen,
+        n_train=n_train,
+        seed=seed,
     )
     if as_json:
         print_json(notes)
@@ -134,23 +156,94 @@ def fit(
 
 
 @main.command()
-@click.argument("features", type=existing_file)
-@click.option("--model", "-m", required=True, type=existing_file, help="Model that fit wrote.")
+@click.argument("data")
+@model_option
 @click.option(
-    "--output", "-o", required=True, metavar="CODES", type=output_file, help="File for the codes."
+    "--output",
+    "-o",
+    required=True,
+    metavar="CODES",
+    type=output_file,
+    help="File for the codes: .npy, or .npz to have the paths and labels with them.",
 )
+@reading_options
 @json_option
-def encode(features: Path, model: Path, output: Path, as_json: bool) -> None:
-    """Turn FEATURES into packed codes, a row each, and write them to CODES (.npy)."""
-    facts = encode_file(features, model, output)
+def encode(data: str, model: Path, output: Path, reader: PictureReader, as_json: bool) -> None:
+    """Turn pictures or features (DATA as for fit) into packed codes, and write them to CODES."""
+    facts = encode_data(data, model, output, reader)
     if as_json:
         print_json(facts)
     else:
         click.echo(f"{output}: {facts['n']} codes of {facts['bits']} bits, {facts['bytes']} bytes")
 
 
+@main.command()
+@click.argument("data")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    metavar="FEATURES",
+    type=output_file,
+    help="Table of features to write (.npz).",
+)
+@reading_options
+@json_option
+def extract(data: str, output: Path, reader: PictureReader, as_json: bool) -> None:
+    """Write the features of pictures, with paths and labels, to a file that all commands read.
+
+    The commands extract features by themselves; this is for taking them elsewhere.
+    """
+    facts = extract_data(data, output, reader)
+    if as_json:
+        print_json(facts)
+    else:
+        click.echo(f"{output}: {facts['n']} samples of {facts['dimension']} features")
+
+
+@main.command()
+@click.argument("codes", type=existing_file)
+@click.argument("queries", nargs=-1, required=True)
+@model_option
+@click.option(
+    "--k", default=10, show_default=True, type=click.IntRange(1), help="How many to find."
+)
+@click.option("--radius", type=click.IntRange(0), help="Find all up to this distance instead.")
+@reading_options
+@json_option
+def search(
+    codes: Path,
+    queries: tuple[str, ...],
+    model: Path,
+    k: int,
+    radius: int | None,
+    reader: PictureReader,
+    as_json: bool,
+) -> None:
+    """Find what looks like QUERIES (pictures, folders of them or features) among CODES.
+
+    CODES is a file that encode wrote with the same model; as .npz it tells paths and labels.
+    """
+    if radius is not None:
+        refuse(("k",), "with --radius")
+    found = search_codes(codes, queries, model, reader, k=k, radius=radius)
+    if as_json:
+        print_json(list(found))
+        return
+    for answer in found:
+        click.echo(f"{answer['query']}: {count(answer['neighbours'], 'neighbour', '', 's')}")
+        for neighbour in answer["neighbours"]:
+            click.echo(f"  {_line(neighbour)}")
+
+
+def _line(neighbour: dict[str, Any]) -> str:
+    """A neighbour as a person reads it."""
+    name = neighbour.get("path", f"row {neighbour['row']}")
+    return "  ".join([f"{neighbour['distance']:>4}", name, plain(neighbour.get("labels", []))])
+
+
 @main.command(name="eval")
-@click.argument("features", type=existing_file)
+@click.argument("data")
 @unseen_option
 @all_seen_option
 @click.option(
@@ -169,9 +262,10 @@ def encode(features: Path, model: Path, output: Path, as_json: bool) -> None:
 @k_option
 @radius_option
 @seeds_option(5)
+@reading_options
 @json_option
 def evaluate(
-    features: Path,
+    data: str,
     unseen: tuple[str, ...],
     all_seen: bool,
     model: Path | None,
@@ -185,23 +279,24 @@ def evaluate(
     k: int,
     radius: int,
     seeds: int,
+    reader: PictureReader,
     as_json: bool,
 ) -> None:
-    """Score zero-shot retrieval: hide categories of FEATURES, train on the rest, search for them.
+    """Score zero-shot retrieval: hide categories of DATA, train on the rest, search for them.
 
-    The database is everything but the queries. Prints MAP over the first K neighbours and
-    precision within the Hamming radius, mean and deviation over the runs.
+    DATA is as for fit. The database is everything but the queries. Prints MAP over the first K
+    neighbours and precision within the Hamming radius, mean and deviation over the runs.
     """
     options = {"n_queries": n_queries, "k": k, "radius": radius}
     if model:
         own = ("all_seen", "bits", "labels", "method", "settings", "normalize", "n_train")
         refuse(own, "with --model")
-        records = evaluation.of_model(features, model, unseen, seeds=seeds, **options)
+        records = evaluation.of_model(data, reader, model, unseen, seeds=seeds, **options)
     else:
         hasher = make_hasher(method, bits, normalize, settings)
         hidden = hidden_categories(unseen, all_seen)
         records = evaluation.of_method(
-            features, hasher, labels, hidden, seeds=seeds, n_train=n_train, **options
+            data, reader, hasher, labels, hidden, seeds=seeds, n_train=n_train, **options
         )
     collected = list(tqdm(records, total=seeds, desc="runs", disable=None))
     summary = evaluation.summarize(collected)
@@ -253,6 +348,7 @@ def evaluate(
 @k_option
 @radius_option
 @seeds_option(4)
+@reading_options
 @json_option
 def compare(
     data: tuple[str, ...],
@@ -269,11 +365,12 @@ def compare(
     k: int,
     radius: int,
     seeds: int,
+    reader: PictureReader,
     as_json: bool,
 ) -> None:
     """Score methods side by side, at several code lengths, on the same splits.
 
-    DATA is a feature file as for eval, or the name of a standard protocol (cifar10, tiny100 or
+    DATA is as for eval, or the name of a standard protocol (cifar10, tiny100 or
     cifar10-seen; KSH has 1,000 anchors there, as in the paper), whose features are in the folder
     that the environment variable ZSHASH_DATA names, by default ../shared/data. Several DATA end up
     in one document.
@@ -288,7 +385,7 @@ def compare(
     chosen = choose_methods(names or tuple(METHODS), settings, lengths)
     if labels and not any(METHODS[name].kind == SEMANTIC for name in chosen):
         raise click.UsageError("--labels are for methods that learn from names: choose ZSH, too")
-    tasks = [comparison.make_task(item, chosen, lengths, labels, **given) for item in data]
+    tasks = [comparison.make_task(item, chosen, lengths, labels, reader, **given) for item in data]
     records = comparison.compare_into(output, tasks, range(seeds))
     total = seeds * sum(len(task.setups) for task in tasks)
     try:
@@ -303,25 +400,28 @@ def compare(
 
 
 @main.command()
-@click.argument("path", required=False, type=existing_file)
+@click.argument("path", required=False)
 @click.option("--methods", "list_methods", is_flag=True, help="The hashing methods there are.")
 @click.option("--similarity", is_flag=True, help="Average cosine of each category to the others.")
 @click.option("--name", "names", multiple=True, help="Category for --similarity, without a PATH.")
 @labels_option("wordnet")
+@files_option
 @json_option
 def info(
-    path: Path | None,
+    path: str | None,
     list_methods: bool,
     similarity: bool,
     names: tuple[str, ...],
     labels: tuple[str, ...],
+    files: Path | None,
     as_json: bool,
 ) -> None:
-    """Describe a model, a feature file, this installation, or the methods in it.
+    """Describe a model, data as for fit, this installation, or the methods in it.
 
     With --similarity: how close in meaning each category is to the others on average. The paper
     finds that the closer ones are retrieved better when nobody labels them.
     """
+    reader = PictureReader(files=files)
     if path:
         refuse(("names",), "with a PATH")
     if list_methods:
@@ -330,11 +430,11 @@ def info(
         lines = [line for name, method in facts.items() for line in _portrait(name, method)]
         lines += ["", *(f"{kind}: {text}" for kind, text in description.KINDS.items())]
     elif similarity:
-        facts = description.similarity(path, names, labels)
+        facts = description.similarity(path, names, labels, reader)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
     else:
         refuse(("names", "labels"), "without --similarity")
-        facts = description.describe(path)
+        facts = description.describe(path, reader)
         lines = [f"{key + ':':<18} {plain(value)}" for key, value in facts.items()]
     if as_json:
         print_json(facts)

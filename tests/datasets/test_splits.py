@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from zshash.datasets import conventional_split, zero_shot_split
 
@@ -73,9 +74,33 @@ def test_bad_splits(labels, arguments, message):
         zero_shot_split(labels, **arguments)
 
 
-def test_a_label_matrix_can_not_be_split():
-    with pytest.raises(ValueError, match=r"one label for each sample, got shape \(4, 2\)"):
-        zero_shot_split(np.ones((4, 2)), [1])
+def test_of_several_labels_each_one_hidden_label_hides():
+    rng = np.random.RandomState(0)
+    labels = rng.rand(200, 6) < 0.3
+    split = zero_shot_split(labels, [1, 4], n_queries=20, random_state=0)
+    assert not labels[split.train][:, [1, 4]].any()
+    assert labels[split.train].any(axis=1).all()
+    assert labels[split.queries][:, [1, 4]].any(axis=1).all()
+    can_train = ~labels[:, [1, 4]].any(axis=1) & labels.any(axis=1)
+    assert_array_equal(split.train, np.flatnonzero(can_train))
+    assert_array_equal(split.seen, [0, 2, 3, 5])
+    assert_array_equal(split.unseen, [1, 4])
+    assert_array_equal(np.sort(np.r_[split.queries, split.database]), np.arange(200))
+
+
+def test_conventional_split_of_several_labels_each():
+    labels = np.zeros((40, 3), dtype=int)
+    labels[:30, 0] = 1
+    labels[:20, 2] = 1
+    split = conventional_split(labels, n_queries=10, random_state=0)
+    assert labels[split.train].any(axis=1).all()
+    assert_array_equal(split.seen, [0, 2])
+    assert len(split.unseen) == 0
+
+
+def test_a_matrix_of_other_numbers_can_not_be_split():
+    with pytest.raises(ValueError, match=r"or a 0/1 matrix, got shape \(4, 2\)"):
+        zero_shot_split(np.full((4, 2), 2), [0])
 
 
 def test_nothing_hidden(labels):

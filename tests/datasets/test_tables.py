@@ -1,7 +1,10 @@
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from zshash.datasets import DataError, digits, load_features
+from zshash.datasets.tables import has_features
 
 X = np.arange(12, dtype=np.float16).reshape(4, 3)
 
@@ -11,6 +14,16 @@ def write(tmp_path):
     def write(**arrays):
         path = tmp_path / "data.npz"
         np.savez(path, **arrays)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def write_parquet(tmp_path):
+    def write(**columns):
+        path = tmp_path / "data.parquet"
+        pq.write_table(pa.table(columns), path)
         return path
 
     return write
@@ -67,6 +80,76 @@ def test_synsets(write):
     assert data.synsets == tuple(wnids)
 
 
+def test_several_labels_each(write):
+    y = np.array([[1, 0], [0, 0], [1, 1], [0, 1]])
+    for matrix in (y, y.astype(bool), y.astype(np.float32)):
+        data = load_features(write(X=X, y=matrix, names=["sky", "dog"]))
+        assert data.labels.dtype == bool
+        assert data.labels.tolist() == y.astype(bool).tolist()
+        assert data.names == ("sky", "dog")
+
+
+def test_paths(write):
+    data = load_features(write(X=X, paths=["a.jpg", "b.jpg", "c.jpg", "ü.jpg"]))
+    assert data.paths == ("a.jpg", "b.jpg", "c.jpg", "ü.jpg")
+    assert load_features(write(X=X)).paths == ()
+
+
+def test_parquet(write_parquet):
+    path = write_parquet(embeddings=X.tolist(), label=list("baab"), path=list("wxyz"))
+    data = load_features(path)
+    assert data.X.dtype == np.float32
+    np.testing.assert_array_equal(data.X, X)
+    assert data.labels.tolist() == [1, 0, 0, 1]
+    assert data.names == ("a", "b")
+    assert data.paths == ("w", "x", "y", "z")
+    assert has_features(path)
+
+
+def test_parquet_with_numbers_as_labels(write_parquet):
+    data = load_features(write_parquet(X=X.tolist(), y=[10, 2, 2, 10]))
+    assert data.names == ("2", "10")
+    assert data.labels.tolist() == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "expected"),
+    [
+        ([["b", "a"], [], None, ["b"]], ("a", "b"), [[1, 1], [0, 0], [0, 0], [0, 1]]),
+        (["b", None, "a", "a"], ("a", "b"), [[0, 1], [0, 0], [1, 0], [1, 0]]),
+        ([[7], [7], [7, 8], []], ("7", "8"), [[1, 0], [1, 0], [1, 1], [0, 0]]),
+    ],
+)
+def test_parquet_with_several_labels_each(write_parquet, labels, names, expected):
+    data = load_features(write_parquet(X=X.tolist(), labels=labels))
+    assert data.names == names
+    np.testing.assert_array_equal(data.labels, np.array(expected, dtype=bool))
+
+
+def test_parquet_without_labels(write_parquet):
+    for columns in ({}, {"y": pa.array([None] * 4, pa.string())}):
+        data = load_features(write_parquet(X=X.tolist(), **columns))
+        assert data.labels is None
+        assert data.names == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"Z": [1, 2]}, r"no features under the name X \(it holds Z\)"),
+        ({"X": [[1.0, 2.0], [float("nan"), 1.0]]}, "1 of 2 rows hold NaN"),
+        ({"X": [[1.0], [1.0, 2.0]]}, "differ in length"),
+        ({"X": [[1.0], [2.0]], "y": [0.5, 1.0]}, "labels must be whole numbers or words"),
+        ({"X": [[1.0], [2.0]], "path": [1, 2]}, "paths must be 2 words"),
+    ],
+)
+def test_bad_parquet(write_parquet, columns, message):
+    path = write_parquet(**columns)
+    with pytest.raises(DataError, match=message) as caught:
+        load_features(path)
+    assert str(caught.value).startswith(str(path))
+
+
 def test_features_alone(tmp_path):
     np.save(tmp_path / "x.npy", X)
     data = load_features(tmp_path / "x.npy")
@@ -93,6 +176,12 @@ def test_features_alone(tmp_path):
         ({"X": X, "y": [1.0, 1, 1, 1]}, r"whole numbers or words, got shape \(4,\) of float64"),
         ({"X": X, "y": list("abca"), "names": ["a", "b"]}, "not among the names: c"),
         ({"X": X, "y": [0, 1, 1, 0], "wnids": ["n1", "n2"]}, "wnids without names"),
+        ({"X": X, "y": np.eye(4)}, "a matrix of labels needs names"),
+        ({"X": X, "y": np.eye(4), "names": ["a", "b"]}, r"0 and 1 of shape \(4, 2\)"),
+        ({"X": X, "y": np.eye(3), "names": list("abc")}, r"of shape \(4, 3\), got shape \(3, 3\)"),
+        ({"X": X, "y": 2 * np.eye(4), "names": list("abcd")}, "must be 0 and 1"),
+        ({"X": X, "paths": ["a"]}, r"paths must be 4 words, got \(1,\)"),
+        ({"X": X, "paths": [1, 2, 3, 4]}, r"paths must be 4 words, got \(4,\) of int64"),
         ({"X": X, "y": [0, 1, 1, 0], "names": ["a", "b"], "wnids": ["n1"]}, "1 wnids for 2 cat"),
     ],
 )
@@ -107,7 +196,7 @@ def test_bad_files(tmp_path):
     with pytest.raises(DataError, match="there is no such file"):
         load_features(tmp_path / "nothing.npz")
     (tmp_path / "photo.jpg").touch()
-    with pytest.raises(DataError, match=r"read from \.npy and \.npz files"):
+    with pytest.raises(DataError, match=r"read from \.npy, \.npz and \.parquet files"):
         load_features(tmp_path / "photo.jpg")
     for name in ("broken.npz", "broken.npy"):
         (tmp_path / name).write_bytes(b"PK\x03\x04 this is nothing")

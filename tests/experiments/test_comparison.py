@@ -205,7 +205,9 @@ def test_standard_protocols(data_folder, monkeypatch):
 
 
 def test_what_is_no_data(tmp_path, monkeypatch):
-    with pytest.raises(DataError, match=r"neither a feature file nor a standard protocol \(cif"):
+    with pytest.raises(
+        DataError, match=r"neither a folder or file of data nor a standard protocol \(cif"
+    ):
         make_task("cifar", METHODS, [16], [])
     monkeypatch.setenv("ZSHASH_DATA", str(tmp_path))
     for name in STANDARD:

@@ -115,18 +115,18 @@ def _pick_all(items: tuple[Item, ...], rows: NDArray[np.int64]) -> tuple[Item, .
     return tuple(items[row] for row in rows.tolist()) if items else ()
 
 
-def bears(labels: Labels, categories: ArrayLike) -> NDArray[np.bool_]:
-    """Which samples belong to at least one of some categories, given by number.
+def bears(labels: NDArray[Any], categories: ArrayLike) -> NDArray[np.bool_]:
+    """Which samples belong to at least one of some categories.
 
     >>> bears(np.array([0, 2, 1]), [1, 2])
     array([False,  True,  True])
     >>> bears(np.array([[True, True, False], [False, False, False]]), [1, 2])
     array([ True, False])
     """
-    numbers = np.asarray(categories, dtype=np.int64)
+    categories = np.asarray(categories)
     if labels.ndim == 1:
-        return np.isin(labels, numbers)
-    return np.asarray(labels[:, numbers].any(axis=1), dtype=np.bool_)
+        return np.isin(labels, categories)
+    return np.asarray(labels[:, categories].any(axis=1), dtype=np.bool_)
 
 
 def as_labels(

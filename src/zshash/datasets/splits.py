@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from zshash.codes import check_integer
+from zshash.datasets.data import bears
 
 __all__ = ["Split", "conventional_split", "zero_shot_split"]
 
@@ -49,9 +50,12 @@ def zero_shot_split(
 
     Parameters
     ----------
-    labels : array of shape (n,)
+    labels : array of shape (n,), or 0/1 of shape (n, c)
+        One label each, or the categories that each belongs to.
     unseen : list of labels, or int
-        The categories to hide, or how many of them to draw at random.
+        The categories to hide, columns of a 0/1 matrix by their numbers; or how many of them to
+        draw at random. What belongs to a hidden category is not trained on, whatever else it
+        belongs to, nor is what belongs to none.
     n_train : int, optional
         Training samples, drawn from the seen categories; all of them by default.
     n_queries : int, optional
@@ -66,14 +70,16 @@ def zero_shot_split(
     """
     labels = _check_labels(labels)
     rng = check_random_state(random_state)
-    categories = np.unique(labels)
+    categories = _categories(labels)
     hidden = _hidden(categories, unseen, rng)
-    is_unseen = np.isin(labels, hidden)
-    candidates, strangers = np.flatnonzero(~is_unseen), np.flatnonzero(is_unseen)
+    seen = np.setdiff1d(categories, hidden)
+    is_unseen = bears(labels, hidden)
+    candidates = np.flatnonzero(bears(labels, seen) & ~is_unseen)
+    strangers = np.flatnonzero(is_unseen)
     train = draw_training(candidates, n_train, rng)
     queries = _draw_queries(strangers, n_queries, rng)
     database = _others(len(labels), queries)
-    return Split(train, queries, database, np.setdiff1d(categories, hidden), hidden)
+    return Split(train, queries, database, seen, hidden)
 
 
 def conventional_split(
@@ -87,7 +93,7 @@ def conventional_split(
 
     Parameters
     ----------
-    labels : array of shape (n,)
+    labels : array of shape (n,), or 0/1 of shape (n, c)
     n_train : int, optional
         Training samples; by default all but the queries.
     n_queries : int, optional
@@ -106,15 +112,26 @@ def conventional_split(
     n_queries = max(len(labels) // 10, 1) if n_queries is None else n_queries
     queries = _draw_queries(everyone, n_queries, rng)
     database = _others(len(labels), queries)
-    train = draw_training(database, n_train, rng)
-    return Split(train, queries, database, np.unique(labels[train]), labels[:0])
+    labelled = database if labels.ndim == 1 else database[labels[database].any(axis=1)]
+    train = draw_training(labelled, n_train, rng)
+    seen = _categories(labels[train])
+    return Split(train, queries, database, seen, seen[:0])
 
 
 def _check_labels(labels: ArrayLike) -> NDArray[Any]:
     labels = np.asarray(labels)
-    if labels.ndim != 1:
-        raise ValueError(f"a split needs one label for each sample, got shape {labels.shape}")
-    return labels
+    if labels.ndim == 1:
+        return labels
+    if labels.ndim != 2 or not np.isin(labels, (0, 1)).all():
+        raise ValueError(
+            f"a split needs a label for each sample, or a 0/1 matrix, got shape {labels.shape}"
+        )
+    return labels.astype(np.bool_)
+
+
+def _categories(labels: NDArray[Any]) -> NDArray[Any]:
+    """The categories that occur: labels, or columns."""
+    return np.unique(labels) if labels.ndim == 1 else np.flatnonzero(labels.any(axis=0))
 
 
 def _others(n: int, queries: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,19 +2,21 @@
 
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash.datasets.data import DataError, Dataset, tell_apart
+from zshash.datasets.data import DataError, Dataset, Labels, as_labels, tell_apart
+from zshash.datasets.parquet import column_names, read_columns, read_matrix
 
-__all__ = ["load_features"]
+__all__ = ["has_features", "load_features"]
 
 FEATURE_KEYS = ("X", "features", "embeddings")
-LABEL_KEYS = ("y", "labels")
+LABEL_KEYS = ("y", "labels", "label")
+PATH_KEYS = ("paths", "path")
 
 
 def load_features(path: str | Path) -> Dataset:
@@ -24,8 +26,11 @@ def load_features(path: str | Path) -> Dataset:
     ----------
     path : path-like
         ``.npy``: one (n, d) array. ``.npz``: ``X`` (n, d); optionally ``y`` (n,), labels as
-        words or numbers; ``names``, the categories, which numbers 0, 1, … stand for; and
-        ``wnids``, the WordNet ids of the names.
+        words or numbers; ``names``, the categories, which numbers 0, 1, … stand for; ``wnids``,
+        the WordNet ids of the names; and ``paths`` (n,), where the samples come from. Where a
+        sample may have several labels, ``y`` is (n, c) of 0 and 1, a column for each name.
+        ``.parquet``: columns ``X``, lists of numbers; optionally ``y``, a label or a list of
+        labels each; and ``path``.
 
     Raises
     ------
@@ -39,12 +44,27 @@ def load_features(path: str | Path) -> Dataset:
     X = _features(path, arrays)
     labels, names = _labels(path, arrays, len(X))
     synsets = _synsets(path, arrays, len(names))
-    return Dataset(X, labels, tell_apart(names, synsets, path), synsets)
+    paths = _paths(path, arrays, len(X))
+    return Dataset(X, labels, tell_apart(names, synsets, path), synsets, paths=paths)
+
+
+def has_features(path: Path) -> bool:
+    """Whether a Parquet file has a column of features."""
+    return _key(column_names(path), FEATURE_KEYS) is not None
+
+
+def _key(found: Collection[str], keys: Sequence[str]) -> str | None:
+    return next((key for key in keys if key in found), None)
 
 
 def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    if path.suffix not in (".npy", ".npz"):
-        raise DataError(f"{path}: features are read from .npy and .npz files")
+    suffix = path.suffix.lower()
+    if suffix not in (".npy", ".npz", ".parquet"):
+        raise DataError(f"{path}: features are read from .npy, .npz and .parquet files")
+    return _read_parquet(path) if suffix == ".parquet" else _read_numpy(path)
+
+
+def _read_numpy(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with path.open("rb") as file:
             content = np.load(file, allow_pickle=False)
@@ -58,11 +78,44 @@ def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise DataError(f"{path}: not a plain NumPy file ({cause})") from error
 
 
+def _read_parquet(path: Path) -> dict[str, NDArray[Any]]:
+    """Columns under the names that arrays have."""
+    found = column_names(path)
+    key, label, source = (_key(found, keys) for keys in (FEATURE_KEYS, LABEL_KEYS, PATH_KEYS))
+    if key is None:
+        raise _no_features(path, found)
+    arrays = {"X": read_matrix(path, key)}
+    columns = read_columns(path, [name for name in (label, source) if name])
+    if label:
+        arrays |= _label_arrays(path, columns[label])
+    if source:
+        arrays["paths"] = np.array([cell or "" for cell in columns[source]])
+    return arrays
+
+
+def _label_arrays(path: Path, cells: list[Any]) -> dict[str, NDArray[Any]]:
+    """Labels as one array where each sample has one, else as a matrix with its names."""
+    if all(type(cell) is int for cell in cells) or all(type(cell) is str for cell in cells):
+        return {"y": np.array(cells)}
+    own = [cell if isinstance(cell, list) else [] if cell is None else [cell] for cell in cells]
+    if not all(type(label) in (int, str) for labels in own for label in labels):
+        raise DataError(f"{path}: labels must be whole numbers or words, or lists of them")
+    if not any(own):
+        return {}
+    labels, names = as_labels([list(map(str, labels)) for labels in own])
+    return {"y": labels, "names": np.array(names, dtype=str)}
+
+
+def _no_features(path: Path, found: Iterable[str]) -> DataError:
+    holds = ", ".join(found) or "nothing"
+    return DataError(f"{path}: no features under the name X (it holds {holds})")
+
+
 def _features(path: Path, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-    X = next((arrays[key] for key in FEATURE_KEYS if key in arrays), None)
-    if X is None:
-        found = ", ".join(arrays) or "nothing"
-        raise DataError(f"{path}: no features under the name X (it holds {found})")
+    key = _key(arrays, FEATURE_KEYS)
+    if key is None:
+        raise _no_features(path, arrays)
+    X = arrays[key]
     if X.ndim != 2 or X.dtype.kind not in "iuf" or 0 in X.shape:
         raise DataError(
             f"{path}: features must be a table of numbers (n, d), got shape {X.shape} of {X.dtype}"
@@ -80,10 +133,13 @@ def _features(path: Path, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.floa
 
 def _labels(
     path: Path, arrays: Mapping[str, NDArray[Any]], n: int
-) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
-    y = next((arrays[key] for key in LABEL_KEYS if key in arrays), None)
-    if y is None:
+) -> tuple[Labels | None, tuple[str, ...]]:
+    key = _key(arrays, LABEL_KEYS)
+    if key is None:
         return None, ()
+    y = arrays[key]
+    if y.ndim == 2:
+        return _matrix(path, y, arrays.get("names"), n)
     if y.shape != (n,) or y.dtype.kind not in "iuU":
         raise DataError(
             f"{path}: labels must be {n} whole numbers or words, got shape {y.shape} of {y.dtype}"
@@ -99,6 +155,20 @@ def _labels(
             f"but there are {names.size} names"
         )
     return numbers, tuple(map(str, names))
+
+
+def _matrix(
+    path: Path, y: NDArray[Any], names: NDArray[Any] | None, n: int
+) -> tuple[Labels, tuple[str, ...]]:
+    """Several labels each, or none."""
+    if names is None:
+        raise DataError(f"{path}: a matrix of labels needs names, one for each column")
+    if y.shape != (n, names.size) or y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
+        raise DataError(
+            f"{path}: a matrix of labels must be 0 and 1 of shape {n, names.size}, "
+            f"got shape {y.shape} of {y.dtype}"
+        )
+    return y.astype(np.bool_), tuple(map(str, names.ravel()))
 
 
 def _number(path: Path, y: NDArray[Any], names: NDArray[Any]) -> NDArray[np.int64]:
@@ -119,3 +189,13 @@ def _synsets(path: Path, arrays: Mapping[str, NDArray[Any]], n_categories: int) 
     if wnids.shape != (n_categories,):
         raise DataError(f"{path}: {wnids.size} wnids for {n_categories} categories")
     return tuple(map(str, wnids))
+
+
+def _paths(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> tuple[str, ...]:
+    key = _key(arrays, PATH_KEYS)
+    if key is None:
+        return ()
+    paths = arrays[key]
+    if paths.shape != (n,) or paths.dtype.kind != "U":
+        raise DataError(f"{path}: {key} must be {n} words, got {paths.shape} of {paths.dtype}")
+    return tuple(paths.tolist())

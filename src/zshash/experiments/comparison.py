@@ -17,6 +17,7 @@ from zshash.experiments.standard import SETTINGS, STANDARD, data_folder
 from zshash.experiments.tables import Record, to_json, to_markdown
 from zshash.experiments.training import find_unseen, label_names, make_targets
 from zshash.hashing.registry import METHODS, SEMANTIC
+from zshash.images import PictureReader
 
 __all__ = ["Task", "compare", "compare_into", "files", "make_setups", "make_task"]
 
@@ -40,22 +41,25 @@ def make_task(
     methods: Settings,
     bits: Sequence[int],
     labels: Sequence[str],
+    reader: PictureReader | None = None,
     *,
     normalize: bool = True,
     **protocol: Any,
 ) -> Task:
-    """Methods, with their parameters, on a feature file or by a standard protocol.
+    """Methods, with their parameters, on pictures, on features or by a standard protocol.
 
-    `labels`, `normalize` and `protocol` are for a feature file: those of a standard protocol are
-    fixed. With None for ``unseen`` no category is hidden.
+    All but `methods` and `bits` is for data of one's own: in a standard protocol it is fixed. With
+    None for ``unseen`` no category is hidden.
     """
     if data in STANDARD:
         return _standard(data, methods, bits)
     path = Path(data)
-    if not path.is_file():
+    if not path.exists():
         choices = ", ".join(STANDARD)
-        raise DataError(f"{data} is neither a feature file nor a standard protocol ({choices})")
-    dataset = load_features(path)
+        raise DataError(
+            f"{data} is neither a folder or file of data nor a standard protocol ({choices})"
+        )
+    dataset = (reader or PictureReader()).read(path)
     if protocol["unseen"] is not None:
         protocol["unseen"] = find_unseen(dataset, protocol["unseen"])
     setups = make_setups(methods, bits, labels, normalize=normalize)

@@ -1,4 +1,4 @@
-"""Facts about a model, a feature file or the installation."""
+"""Facts about a model, pictures, features or the installation."""
 
 import os
 from collections.abc import Sequence
@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from zshash._threads import all_cores
-from zshash.datasets import DataError, Dataset, load_features
+from zshash.datasets import DataError, Dataset, Pictures
+from zshash.datasets.opening import is_data
 from zshash.experiments.protocol import versions
-from zshash.experiments.training import ONE_HOT, WORDNET, label_vectors
+from zshash.experiments.training import ONE_HOT, WORDNET, label_vectors, sample_counts
 from zshash.hashing import methods, read_header
 from zshash.hashing.registry import LABEL, PAIRWISE, SEMANTIC, UNSUPERVISED
+from zshash.images import PictureReader
 from zshash.semantics import average_similarity
 
 __all__ = ["describe", "of_methods", "similarity"]
@@ -26,13 +28,18 @@ KINDS = {
 }
 
 
-def describe(path: Path | None) -> dict[str, Any]:
-    """What a file holds, or which versions are installed."""
-    if path is None:
+def describe(source: str | None, reader: PictureReader) -> dict[str, Any]:
+    """What a file or folder holds, or which versions are installed."""
+    if source is None:
         with all_cores() as (_, n_threads):
             return versions() | {"cores": os.cpu_count(), "threads": n_threads}
-    if path.suffix in (".npy", ".npz"):
-        return _describe_features(path)
+    path = Path(source)
+    if path.is_file() and not is_data(path):
+        return _describe_model(path)
+    return _describe_data(reader.open(source))
+
+
+def _describe_model(path: Path) -> dict[str, Any]:
     header = read_header(path)
     return {
         "method": header["method"],
@@ -43,15 +50,13 @@ def describe(path: Path | None) -> dict[str, Any]:
     }
 
 
-def _describe_features(path: Path) -> dict[str, Any]:
-    dataset = load_features(path)
-    facts: dict[str, Any] = {"samples": len(dataset), "dimension": dataset.X.shape[1]}
-    if dataset.labels is not None:
-        counts = np.bincount(dataset.labels, minlength=len(dataset.names))
-        facts["categories"] = len(dataset.names)
-        facts["samples each"] = {
-            name: int(count) for name, count in zip(dataset.names, counts, strict=True)
-        }
+def _describe_data(data: Dataset | Pictures) -> dict[str, Any]:
+    facts: dict[str, Any] = {"pictures" if isinstance(data, Pictures) else "samples": len(data)}
+    if isinstance(data, Dataset):
+        facts["dimension"] = data.X.shape[1]
+    if data.labels is not None:
+        pairs = zip(data.names, sample_counts(data).tolist(), strict=True)
+        facts |= {"categories": len(data.names), "samples each": dict(pairs)}
     return facts
 
 
@@ -69,16 +74,16 @@ def of_methods() -> dict[str, dict[str, Any]]:
     }
 
 
-def similarity(path: Path | None, names: Sequence[str], labels: Sequence[str]) -> dict[str, float]:
+def similarity(
+    source: str | None, names: Sequence[str], labels: Sequence[str], reader: PictureReader
+) -> dict[str, float]:
     """Average cosine of each category's vector to those of all others."""
     if ONE_HOT in labels:
         raise DataError("one-hot labels are all equally far apart: choose --labels wordnet or FILE")
     empty = np.empty((0, 0), dtype=np.float32)
-    dataset = load_features(path) if path else Dataset(empty, names=tuple(names))
+    dataset = reader.open(source) if source else Dataset(empty, names=tuple(names))
     if len(dataset.names) < 2:
-        raise DataError(
-            "similarity needs two categories: give a feature file with names, or --name twice"
-        )
+        raise DataError("similarity needs two categories: give labelled data, or --name twice")
     sources = labels or [WORDNET]
     values = average_similarity(label_vectors(dataset, np.arange(len(dataset.names)), sources))
     return {name: float(value) for name, value in zip(dataset.names, values, strict=True)}

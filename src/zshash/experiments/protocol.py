@@ -128,10 +128,11 @@ def make_record(
 def score(dataset: Dataset, hasher: Any, split: Split, protocol: Protocol) -> dict[str, Any]:
     """MAP and precision of the split's queries in its database, all hashed by `hasher`."""
     assert dataset.labels is not None
+    relevance = metrics.same_label if dataset.labels.ndim == 1 else metrics.share_labels
     return metrics.evaluate(
         hasher.encode(dataset.X[split.queries]),
         hasher.encode(dataset.X[split.database]),
-        metrics.same_label(dataset.labels[split.queries], dataset.labels[split.database]),
+        relevance(dataset.labels[split.queries], dataset.labels[split.database]),
         k=protocol.k,
         radius=protocol.radius,
     )

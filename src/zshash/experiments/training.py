@@ -1,6 +1,5 @@
 """From a data set and the names of its categories to a fitted hash function."""
 
-import io
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -10,22 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash._files import write_whole
-from zshash.datasets import DataError, Dataset, load_features
+from zshash.datasets import DataError, Dataset, Pictures
+from zshash.datasets.data import bears
 from zshash.datasets.splits import draw_training
-from zshash.hashing import load, methods, save
+from zshash.hashing import methods, save
 from zshash.hashing.registry import LABEL, PAIRWISE, SEMANTIC, UNSUPERVISED
+from zshash.images import PictureReader
 from zshash.semantics import open_source
-from zshash.semantics.names import near_misses, normalise, synonyms
+from zshash.semantics.names import near_misses, normalise, synonyms, unit
 
-__all__ = ["encode_file", "find_categories", "fit_model", "label_vectors", "make_targets"]
+__all__ = ["find_categories", "fit_model", "label_vectors", "make_targets"]
 
 ONE_HOT, WORDNET = "onehot", "wordnet"
 # What a kind of method learns from where nobody says.
 OWN_LABELS = {UNSUPERVISED: [], PAIRWISE: [ONE_HOT], LABEL: [ONE_HOT], SEMANTIC: [WORDNET]}
 
 
-def find_categories(dataset: Dataset, names: Sequence[str]) -> NDArray[np.int64]:
+def find_categories(dataset: Dataset | Pictures, names: Sequence[str]) -> NDArray[np.int64]:
     """Numbers of the categories called `names`, by name, synonym or WordNet id.
 
     Raises
@@ -44,14 +44,14 @@ def find_categories(dataset: Dataset, names: Sequence[str]) -> NDArray[np.int64]
     return np.unique([known[normalise(name)] for name in names]).astype(np.int64)
 
 
-def find_unseen(dataset: Dataset, names: Sequence[str]) -> Any:
+def find_unseen(dataset: Dataset | Pictures, names: Sequence[str]) -> Any:
     """Category numbers; or how many to draw, where a lone number is no category's name."""
     if len(names) == 1 and names[0].isdigit() and names[0] not in dataset.names:
         return int(names[0])
     return find_categories(dataset, names)
 
 
-def _spellings(dataset: Dataset) -> dict[str, int]:
+def _spellings(dataset: Dataset | Pictures) -> dict[str, int]:
     """All that categories may be called; a synonym counts unless it is another one's name."""
     known = {normalise(synset): number for number, synset in enumerate(dataset.synsets)}
     for number, name in enumerate(dataset.names):
@@ -73,7 +73,7 @@ def _no_category(name: str, known: dict[str, int]) -> str:
 
 
 def label_vectors(
-    dataset: Dataset, categories: NDArray[np.int64], labels: Sequence[str]
+    dataset: Dataset | Pictures, categories: NDArray[np.int64], labels: Sequence[str]
 ) -> NDArray[np.float32]:
     """Unit vectors (len(categories), p) of some categories, in the space the seen ones span.
 
@@ -125,19 +125,23 @@ def make_targets(
 
     Class labels where `labels` is ``["onehot"]``, the vectors of their names where it lists
     sources as in `open_source`, and nothing for a method that does not look at labels. Without
-    `labels`, the method's kind decides, as in `label_sources`.
+    `labels`, the method's kind decides, as in `label_sources`. A sample of several categories has
+    a 0/1 row, or the mean direction of their vectors.
     """
     labels = label_sources(hasher, labels)
     if not labels:
         return None
     if dataset.labels is None:
         raise DataError("the data has no labels to learn from")
-    own: NDArray[Any] = dataset.labels[rows]
-    if list(labels) == [ONE_HOT]:
-        return own
-    if ONE_HOT in labels:
+    if ONE_HOT in labels and len(labels) > 1:
         raise DataError("onehot can not be combined with other label sources")
-    return label_vectors(dataset, seen, labels)[np.searchsorted(seen, own)]
+    own: NDArray[Any] = dataset.labels[rows]
+    if own.ndim == 2:
+        own = own[:, seen]
+    if ONE_HOT in labels:
+        return own
+    vectors = label_vectors(dataset, seen, labels)
+    return vectors[np.searchsorted(seen, own)] if own.ndim == 1 else unit(own @ vectors)
 
 
 def fit_timed(
@@ -156,25 +160,31 @@ def fit_timed(
 
 def fit_model(
     hasher: Any,
-    features: Path,
+    source: str,
     output: Path,
     *,
+    reader: PictureReader,
     labels: Sequence[str],
     unseen: Sequence[str],
     n_train: int | None,
     seed: int,
 ) -> dict[str, Any]:
-    """Fit `hasher` on the seen categories of a feature file and save it; returns its notes."""
-    dataset = load_features(features)
-    hidden = find_categories(dataset, unseen)
-    rows, seen = _training_rows(dataset, hidden, n_train, seed)
-    seconds = fit_timed(hasher, dataset, rows, seen, labels)
+    """Fit `hasher` on the seen categories of some data and save it; returns its notes.
+
+    Of pictures, only those that are trained on are read.
+    """
+    data = reader.open(source)
+    hidden = find_categories(data, unseen)
+    dataset = reader.features(data.select(_training_rows(data, hidden, n_train, seed)))
+    seen = _categories(dataset)
+    seconds = fit_timed(hasher, dataset, np.arange(len(dataset)), seen, labels)
     notes = {
-        "features": features.name,
+        "features": Path(source).name,
+        **({"extractor": reader.facts()} if isinstance(data, Pictures) else {}),
         "labels": label_names(hasher, labels),
         "seen": [dataset.names[number] for number in seen],
         "unseen": [dataset.names[number] for number in hidden],
-        "n_train": len(rows),
+        "n_train": len(dataset),
         "fit_seconds": seconds,
     }
     save(hasher, output, notes=notes)
@@ -182,24 +192,29 @@ def fit_model(
 
 
 def _training_rows(
-    dataset: Dataset, hidden: NDArray[np.int64], n_train: int | None, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to train on and the categories they come from, none where there are no labels."""
+    data: Dataset | Pictures, hidden: NDArray[np.int64], n_train: int | None, seed: int
+) -> NDArray[np.int64]:
+    """Rows to train on: of seen categories only, or any where there are no labels."""
     rng = np.random.RandomState(seed)
-    if dataset.labels is None:
-        return draw_training(np.arange(len(dataset)), n_train, rng), np.empty(0, np.int64)
-    rows = np.flatnonzero(~np.isin(dataset.labels, hidden))
+    if data.labels is None:
+        return draw_training(np.arange(len(data)), n_train, rng)
+    seen = np.setdiff1d(_categories(data), hidden)
+    rows = np.flatnonzero(bears(data.labels, seen) & ~bears(data.labels, hidden))
     if not rows.size:
         raise DataError("every category is unseen: nothing is left to train on")
-    rows = draw_training(rows, n_train, rng)
-    return rows, np.unique(dataset.labels[rows])
+    return draw_training(rows, n_train, rng)
 
 
-def encode_file(features: Path, model: Path, output: Path) -> dict[str, Any]:
-    """Write the packed codes of a feature file as a NumPy array."""
-    hasher = load(model)
-    packed = hasher.encode(load_features(features).X)
-    buffer = io.BytesIO()
-    np.save(buffer, packed, allow_pickle=False)
-    write_whole(output, buffer.getvalue())
-    return {"n": len(packed), "bits": int(hasher.n_bits), "bytes": packed.nbytes}
+def _categories(data: Dataset | Pictures) -> NDArray[np.int64]:
+    """Numbers of the categories that some sample belongs to, none where there are no labels."""
+    if data.labels is None:
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(sample_counts(data))
+
+
+def sample_counts(data: Dataset | Pictures) -> NDArray[np.int64]:
+    """How many samples each category has."""
+    assert data.labels is not None
+    if data.labels.ndim == 2:
+        return np.asarray(data.labels.sum(axis=0), dtype=np.int64)
+    return np.bincount(data.labels, minlength=len(data.names)).astype(np.int64)

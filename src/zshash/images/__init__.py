@@ -1,1 +1,8 @@
 """Pictures to features."""
+
+from zshash.images.extractor import Extractor
+from zshash.images.limits import Limits
+from zshash.images.networks import extractor
+from zshash.images.reading import PictureReader, PictureWarning
+
+__all__ = ["Extractor", "Limits", "PictureReader", "PictureWarning", "extractor"]

@@ -1,0 +1,233 @@
+"""Known data sets, fetched from where they are published and checked."""
+
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from logging import WARNING, Logger
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from zshash._cache import cache_folder
+from zshash._extras import needs
+from zshash.datasets.data import DataError
+from zshash.datasets.files import unreadable
+
+__all__ = ["ELSEWHERE", "KNOWN", "Archive", "download", "fetch"]
+
+
+class Archive(NamedTuple):
+    """A file of a data set: its address, and the checksum of its content."""
+
+    url: str
+    checksum: str
+
+
+CIFAR = "https://www.cs.toronto.edu/~kriz/"
+MNIST = "https://storage.googleapis.com/cvdf-datasets/mnist/"
+FASHION = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
+
+KNOWN: dict[str, tuple[Archive, ...]] = {
+    "cifar10": (
+        Archive(
+            f"{CIFAR}cifar-10-python.tar.gz",
+            "sha256:6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
+        ),
+    ),
+    "cifar100": (
+        Archive(
+            f"{CIFAR}cifar-100-python.tar.gz",
+            "sha256:85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7",
+        ),
+    ),
+    "mnist": (
+        Archive(
+            f"{MNIST}train-images-idx3-ubyte.gz",
+            "sha256:440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+        ),
+        Archive(
+            f"{MNIST}train-labels-idx1-ubyte.gz",
+            "sha256:3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+        ),
+        Archive(
+            f"{MNIST}t10k-images-idx3-ubyte.gz",
+            "sha256:8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+        ),
+        Archive(
+            f"{MNIST}t10k-labels-idx1-ubyte.gz",
+            "sha256:f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+        ),
+    ),
+    "fashion-mnist": (
+        Archive(
+            f"{FASHION}train-images-idx3-ubyte.gz",
+            "sha256:3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+        ),
+        Archive(
+            f"{FASHION}train-labels-idx1-ubyte.gz",
+            "sha256:a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+        ),
+        Archive(
+            f"{FASHION}t10k-images-idx3-ubyte.gz",
+            "sha256:346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+        ),
+        Archive(
+            f"{FASHION}t10k-labels-idx1-ubyte.gz",
+            "sha256:67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+        ),
+    ),
+    "tiny-imagenet": (
+        Archive(
+            "https://cs231n.stanford.edu/tiny-imagenet-200.zip",
+            "sha256:6198c8ae015e2b3e007c7841da39ec069199b9aa3bfa943a462022fe5e43c821",
+        ),
+    ),
+}
+"""Files of the data sets that can be fetched."""
+
+ELSEWHERE = {
+    "imagenet": "ImageNet may not be passed on: get ILSVRC from https://image-net.org/download "
+    "after signing up there",
+    "mirflickr25k": "get mirflickr25k.zip and mirflickr25k_annotations_v080.zip from "
+    "https://press.liacs.nl/mirflickr/mirdownload.html, and unpack the second into a folder "
+    "mirflickr25k_annotations_v080 beside the pictures",
+}
+"""How to come by those that can not."""
+
+
+def fetch(name: str) -> Path:
+    """Fetch a known data set, unless it is there from an earlier time.
+
+    Parameters
+    ----------
+    name : str
+        One of `KNOWN`.
+
+    Returns
+    -------
+    Path
+        A folder in the cache, which ``ZSHASH_CACHE`` can name.
+
+    Raises
+    ------
+    DataError
+        If it can not be fetched, or is not what was published.
+    """
+    if name in ELSEWHERE:
+        raise DataError(f"{name}: {ELSEWHERE[name]}; then give the folder with --from")
+    if name not in KNOWN:
+        raise DataError(f"{name}: not one of the known data sets {', '.join(KNOWN)}")
+    return download(name, KNOWN[name], cache_folder("datasets", name))
+
+
+def download(name: str, archives: Sequence[Archive], folder: Path) -> Path:
+    """Fetch archives, check and unpack them, all or nothing.
+
+    Parameters
+    ----------
+    name : str
+        What to call the data in messages.
+    archives : sequence of Archive
+    folder : Path
+        Where to work; the data is then in ``files`` in it.
+    """
+    target = folder / "files"
+    if target.is_dir():
+        return target
+    # of its own, as another process may do the same at the same time
+    with TemporaryDirectory(prefix=".fetching-", dir=folder, ignore_cleanup_errors=True) as work:
+        whole = Path(work) / "files"
+        whole.mkdir()
+        for archive in archives:
+            path = _retrieve(name, archive, Path(work))
+            _unpack(name, path, whole)
+            path.unlink(missing_ok=True)
+        _rename(whole, target)
+    return target
+
+
+def _retrieve(name: str, archive: Archive, folder: Path) -> Path:
+    with needs("images"):
+        import pooch
+    try:
+        with _quiet(pooch.get_logger()):
+            path = pooch.retrieve(
+                archive.url,
+                known_hash=archive.checksum,
+                fname=PurePosixPath(archive.url).name,
+                path=folder,
+                progressbar=sys.stderr.isatty(),
+            )
+    except ValueError as error:  # of pooch, and of an address that makes no sense
+        raise DataError(
+            f"{name}: what came from {archive.url} is not what was published there (its checksum "
+            "differs): try again, or give the folder with --from"
+        ) from error
+    except OSError as error:
+        raise DataError(
+            f"{name}: could not be downloaded from {archive.url} ({_reason(error)}): try again, "
+            "or give the folder with --from"
+        ) from error
+    return Path(path)
+
+
+@contextmanager
+def _quiet(logger: Logger) -> Iterator[None]:
+    """Without a line for each file, which a progress bar says better."""
+    level = logger.level
+    logger.setLevel(WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _reason(error: OSError) -> str:
+    """Why a download failed, in a few words."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answered {response.status_code}"
+    return error.strerror or "no connection"
+
+
+def _unpack(name: str, path: Path, folder: Path) -> None:
+    """Unpack an archive into a folder; a file that is none is moved there."""
+    try:
+        if path.name.endswith((".tar.gz", ".tgz", ".tar")):
+            with tarfile.open(path) as archive:
+                archive.extractall(folder, filter="data")
+        elif path.suffix == ".zip":
+            _unzip(path, folder)
+        else:
+            path.rename(folder / path.name)
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        reason = getattr(error, "strerror", None) or "it is damaged, or not safe"
+        raise DataError(f"{name}: {path.name} can not be unpacked: {reason}") from error
+
+
+def _unzip(path: Path, folder: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        if not all(map(_stays_inside, archive.namelist())):
+            raise zipfile.BadZipFile("a file would be outside of the folder")
+        archive.extractall(folder)
+
+
+def _stays_inside(name: str) -> bool:
+    r"""Whether a name in an archive is that of a place below the folder, on any system.
+
+    >>> _stays_inside("val/images/1.JPEG"), _stays_inside("../1.JPEG"), _stays_inside("C:\\1.JPEG")
+    (True, False, False)
+    """
+    windows = PureWindowsPath(name)
+    return not windows.anchor and ".." not in windows.parts
+
+
+def _rename(whole: Path, target: Path) -> None:
+    try:
+        whole.rename(target)
+    except OSError as error:
+        if not target.is_dir():  # else somebody was faster, with the same content
+            raise unreadable(target, error) from error

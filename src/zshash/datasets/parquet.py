@@ -1,0 +1,89 @@
+"""Columns of Parquet files."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash._extras import needs
+from zshash.datasets.data import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["column_names", "read_columns", "read_matrix"]
+
+
+def column_names(path: Path) -> list[str]:
+    """Names of the columns of a file."""
+    with needs("parquet"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    try:
+        names = list(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: not a Parquet file, or damaged") from error
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{path}: several columns have the name {twice[0]!r}")
+    return names
+
+
+def read_columns(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Values of some columns, as Python has them; None where there is no value."""
+    table = _read(path, names)
+    return {name: table.column(name).to_pylist() for name in names}
+
+
+def read_matrix(path: Path, name: str) -> NDArray[Any]:
+    """A column of lists of numbers, all of the same length, as one (n, d) array."""
+    column = _read(path, [name]).column(name)
+    if not _holds_lists_of_numbers(column.type):
+        raise DataError(f"{path}: the column {name} must hold lists of numbers, not {column.type}")
+    # block by block, for lists in one block can not have more than 2**31 values in all
+    blocks = [_rows(path, name, block) for block in column.chunks if len(block)]
+    if not blocks:
+        raise DataError(f"{path}: there are no rows")
+    widths = {block.shape[1] for block in blocks}
+    if len(widths) > 1:
+        raise _uneven(path, name, widths)
+    return np.concatenate(blocks)
+
+
+def _read(path: Path, names: Sequence[str]) -> "pa.Table":
+    with needs("parquet"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    try:
+        with pq.ParquetFile(path) as file:
+            return file.read(columns=list(names))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: not a Parquet file, or damaged") from error
+
+
+def _holds_lists_of_numbers(kind: "pa.DataType") -> bool:
+    from pyarrow import types
+
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    if not is_list:
+        return False
+    return bool(types.is_integer(kind.value_type) or types.is_floating(kind.value_type))
+
+
+def _rows(path: Path, name: str, block: "pa.Array") -> NDArray[Any]:
+    """Lists that follow each other in the file, as an array."""
+    values = block.flatten()
+    if block.null_count or values.null_count:
+        raise DataError(f"{path}: values are missing in the column {name}")
+    widths = set(np.unique(block.value_lengths()).tolist())
+    if len(widths) > 1:
+        raise _uneven(path, name, widths)
+    return np.asarray(values.to_numpy(zero_copy_only=False)).reshape(len(block), *widths)
+
+
+def _uneven(path: Path, name: str, widths: set[int]) -> DataError:
+    lengths = " and ".join(map(str, sorted(widths)[:2]))
+    return DataError(f"{path}: the lists in the column {name} differ in length ({lengths})")

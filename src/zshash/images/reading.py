@@ -1,0 +1,231 @@
+"""From pictures, wherever they are, to a data set of features.
+
+pictures → keys → which features are in the store? → the others through the network → Dataset
+"""
+
+import hashlib
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from zshash._cache import cache_folder
+from zshash.datasets import DataError, Dataset, Pictures, open_data
+from zshash.images.extractor import Extractor
+from zshash.images.limits import Limits
+from zshash.images.networks import DEFAULT, extractor, fetches
+from zshash.images.store import KEY_BYTES, FeatureStore
+
+__all__ = ["PictureReader", "PictureWarning"]
+
+DECODING = 1  # to be raised when pictures are decoded to other pixels than before
+MAX_REPORTED = 20
+ON_ERROR = ("skip", "fail")
+
+
+class PictureWarning(UserWarning):
+    """A picture that could not be read and is left out."""
+
+
+@dataclass(frozen=True)
+class PictureReader:
+    """How pictures become features.
+
+    Attributes
+    ----------
+    extractor : str, Extractor or None
+        As for `zshash.images.extractor`, or the extractor itself; None leaves it to the model at
+        hand, or to the default.
+    options : mapping
+        Options of the extractor.
+    files : Path or None
+        Where the files of a known data set are, so that they need not be downloaded.
+    limits : Limits
+        What a picture may cost.
+    on_error : {"skip", "fail"}
+        Leave out a picture that can not be read, with a `PictureWarning`, or end there.
+    cache : bool
+        Whether to keep features in the user's cache folder. They are found there again as long as
+        a picture's path, size and time stay the same.
+    progress : bool
+        Show a progress bar where the output is a terminal.
+
+    Examples
+    --------
+    >>> from zshash.datasets import digits
+    >>> len(PictureReader(on_error="fail").features(digits()))
+    1797
+    """
+
+    extractor: str | Extractor | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    files: Path | None = None
+    limits: Limits = field(default_factory=Limits)
+    on_error: str = "skip"
+    cache: bool = True
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ON_ERROR:
+            raise ValueError(f"on_error must be 'skip' or 'fail', not {self.on_error!r}")
+
+    @cached_property
+    def network(self) -> Extractor:
+        """The extractor itself, made when it is first needed."""
+        if isinstance(self.extractor, Extractor):
+            return self.extractor
+        return extractor(self.extractor or DEFAULT, **self.options)
+
+    def facts(self) -> dict[str, Any]:
+        """What the features depend on, ready for JSON."""
+        return {
+            "name": self.network.name,
+            "options": dict(self.options),
+            "fingerprint": self.network.fingerprint,
+        }
+
+    def like(self, facts: Mapping[str, Any]) -> "PictureReader":
+        """A reader that gives the features of another one, which had these `facts`.
+
+        Raises
+        ------
+        DataError
+            If that is not possible, or not with the extractor that was asked for.
+        """
+        name, options = str(facts.get("name")), facts.get("options")
+        options = options if isinstance(options, dict) else {}
+        if self.extractor is None and fetches(name):
+            raise DataError(
+                f"the model was trained on features of {name}, whose weights are fetched from a "
+                f"network: say --extractor {name} if you trust it"
+            )
+        own = self if self.extractor else replace(self, extractor=name, options=options)
+        if own.network.fingerprint != facts.get("fingerprint"):
+            raise DataError(
+                f"the model was trained on features of {_described(name, options)}, and "
+                f"{_described(own.network.name, own.options)} as it is here gives others"
+            )
+        return own
+
+    def open(self, source: str | Path) -> Dataset | Pictures:
+        """Pictures or features that a path or the name of a known data set stands for."""
+        return open_data(source, self.files)
+
+    def read(self, source: str | Path) -> Dataset:
+        """Features of all that a path or the name of a known data set stands for."""
+        return self.features(self.open(source))
+
+    def features(self, data: Dataset | Pictures) -> Dataset:
+        """Features of the pictures that can be read; features stay as they are.
+
+        Raises
+        ------
+        PictureError
+            At the first picture that can not be read, with ``on_error="fail"``.
+        DataError
+            Where no picture can be read.
+        """
+        if isinstance(data, Dataset):
+            return data
+        if not len(data):
+            raise DataError(f"{data.root or 'the data'}: no pictures")
+        keys = picture_keys(data.sources)
+        with self._store(data.root) as store:
+            failures = self._extract(data, keys, store)
+            good = np.array([row for row in range(len(data)) if row not in failures], np.int64)
+            self._report(failures, len(data))
+            X = store.gather([keys[row] for row in good])
+        kept = data.select(good)
+        return Dataset(X, kept.labels, kept.names, kept.synsets, paths=kept.paths)
+
+    def _extract(
+        self, data: Pictures, keys: Sequence[bytes], store: FeatureStore
+    ) -> dict[int, str]:
+        """Put what is missing into the store; the rows that could not be read, and why."""
+        from zshash.images.decoding import PictureError
+        from zshash.images.pipeline import extract_batches, slices
+
+        # Batches are cut from the whole list, so they are the same after an interruption.
+        missing = [
+            [row for row in rows if keys[row] not in store]
+            for rows in slices(len(keys), self.network.batch_size)
+        ]
+        missing = [rows for rows in missing if rows]
+        failures: dict[int, str] = {}
+        try:
+            with self._bar(sum(map(len, missing))) as bar:
+                for batch in extract_batches(self.network, data.sources, missing, self.limits):
+                    if batch.failures and self.on_error == "fail":
+                        raise PictureError(next(iter(batch.failures.values())))
+                    failures |= batch.failures
+                    store.append([keys[row] for row in batch.rows], batch.features)
+                    bar.update(len(batch.rows) + len(batch.failures))
+        finally:
+            store.flush()
+        return failures
+
+    def _bar(self, total: int) -> Any:
+        hidden = None if self.progress and total else True
+        return tqdm(total=total, desc="extracting features", unit=" pictures", disable=hidden)
+
+    @contextmanager
+    def _store(self, root: Path | None) -> Iterator[FeatureStore]:
+        """The store for pictures of a folder, or one for this time only."""
+        if not self.cache:
+            with TemporaryDirectory() as temporary:
+                yield FeatureStore(Path(temporary), self.network.dimension)
+            return
+        name = root.resolve().as_posix() if root else ""
+        facts = f"{DECODING}\n{self.network.fingerprint}\n{name}".encode()
+        digest = hashlib.blake2b(facts, digest_size=8).hexdigest()
+        folder = cache_folder("features", f"{root.name if root else 'pictures'}-{digest}")
+        yield FeatureStore(folder, self.network.dimension)
+
+    def _report(self, failures: Mapping[int, str], total: int) -> None:
+        if len(failures) == total:
+            raise DataError(
+                f"none of the {total} pictures could be read, the first one: "
+                f"{next(iter(failures.values()))}"
+            )
+        for message in list(failures.values())[:MAX_REPORTED]:
+            warnings.warn(message, PictureWarning, stacklevel=3)
+        if failures:
+            warnings.warn(
+                f"{len(failures)} of {total} pictures could not be read and are left out",
+                PictureWarning,
+                stacklevel=3,
+            )
+
+
+def _described(name: str, options: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in options.items())
+    return f"{name} ({settings})" if settings else name
+
+
+def picture_keys(sources: Sequence[Path] | NDArray[np.uint8]) -> list[bytes]:
+    """What tells pictures apart: the path, size and time of files, or the pixels themselves."""
+    if isinstance(sources, np.ndarray):
+        return [_key(str(pixels.shape).encode(), pixels.tobytes()) for pixels in sources]
+    return [_file_key(path) for path in sources]
+
+
+def _file_key(path: Path) -> bytes:
+    name = os.fsencode(path.absolute())
+    try:
+        status = path.stat()
+    except OSError:  # reported when the picture is read
+        return _key(name)
+    return _key(name, f"{status.st_size} {status.st_mtime_ns}".encode())
+
+
+def _key(*parts: bytes) -> bytes:
+    return hashlib.blake2b(b"\0".join(parts), digest_size=KEY_BYTES).digest()

@@ -1,0 +1,135 @@
+"""Features on disk, appended in shards, so that no picture goes through the network twice.
+
+A store is a folder. Each shard is a safetensors file with a checksum, written whole or not at all:
+whatever interrupts an extraction, what the shards hold is right, and the next run adds the rest.
+"""
+
+import hashlib
+import secrets
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from zshash._files import write_whole
+
+__all__ = ["KEY_BYTES", "FeatureStore"]
+
+KEY_BYTES = 16
+MAX_ROWS = 1024
+SECONDS_BETWEEN_SHARDS = 10
+SUFFIX = ".shard"
+
+
+class FeatureStore:
+    """Rows of features by key, in the shards of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there.
+    dimension : int
+        Length of a row.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = FeatureStore(Path(folder), dimension=2)
+    ...     store.append([b"a" * 16, b"b" * 16], np.eye(2, dtype=np.float32))
+    ...     store.flush()
+    ...     FeatureStore(Path(folder), dimension=2).gather([b"b" * 16])
+    array([[0., 1.]], dtype=float32)
+    """
+
+    def __init__(self, folder: Path, dimension: int) -> None:
+        self.folder, self.dimension = folder, dimension
+        self._places: dict[bytes, tuple[Path, int]] = {}
+        self._waiting: dict[bytes, NDArray[np.float32]] = {}
+        self._flushed = time.monotonic()
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(folder.glob(f"*{SUFFIX}")):
+            self._open(path)
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._places or key in self._waiting
+
+    def append(self, keys: Sequence[bytes], features: NDArray[np.float32]) -> None:
+        """Add rows; they reach the disk after a while, at the latest by `flush`."""
+        self._waiting.update(zip(keys, features, strict=True))
+        late = time.monotonic() - self._flushed > SECONDS_BETWEEN_SHARDS
+        if late or len(self._waiting) >= MAX_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the rows that wait as a shard of their own."""
+        if self._waiting:
+            path = self._new_path()
+            keys = list(self._waiting)
+            write_shard(path, keys, np.stack(list(self._waiting.values())))
+            self._places.update((key, (path, row)) for row, key in enumerate(keys))
+            self._waiting = {}
+        self._flushed = time.monotonic()
+
+    def gather(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
+        """Rows of keys that are all in the store, (n, dimension)."""
+        self.flush()
+        wanted: dict[Path, list[tuple[int, int]]] = {}
+        for place, key in enumerate(keys):
+            path, row = self._places[key]
+            wanted.setdefault(path, []).append((place, row))
+        gathered = np.empty((len(keys), self.dimension), dtype=np.float32)
+        for path, pairs in wanted.items():
+            places, rows = np.array(pairs).T
+            gathered[places] = read_shard(path)[1][rows]
+        return gathered
+
+    def _open(self, path: Path) -> None:
+        try:
+            keys, features = read_shard(path)
+            if features.shape != (len(keys), self.dimension):
+                raise ValueError("of another network")
+        except (ValueError, OSError) as error:
+            warnings.warn(f"{path}: {error}; making its features again", UserWarning, stacklevel=3)
+            path.unlink(missing_ok=True)
+        else:
+            self._places.update((key, (path, row)) for row, key in enumerate(keys))
+
+    def _new_path(self) -> Path:
+        """A name behind those of all shards so far, that no other process will take."""
+        number = sum(1 for _ in self.folder.glob(f"*{SUFFIX}"))
+        return self.folder / f"{number:06d}-{secrets.token_hex(4)}{SUFFIX}"
+
+
+def write_shard(path: Path, keys: Sequence[bytes], features: NDArray[np.float32]) -> None:
+    """Write keys and their rows, with a checksum."""
+    names = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
+    tensors = {"keys": names, "features": np.ascontiguousarray(features)}
+    write_whole(path, to_bytes(tensors, metadata={"checksum": _checksum(tensors)}))
+
+
+def read_shard(path: Path) -> tuple[list[bytes], NDArray[np.float32]]:
+    """Keys and rows of a shard; ValueError where they are not what was written."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            checksum = (file.metadata() or {}).get("checksum")
+            tensors = {name: file.get_tensor(name) for name in ("keys", "features")}
+    except (SafetensorError, ValueError, TypeError) as error:
+        raise ValueError("damaged") from error
+    if checksum != _checksum(tensors):
+        raise ValueError("damaged, its checksum does not match")
+    return [row.tobytes() for row in tensors["keys"]], tensors["features"]
+
+
+def _checksum(tensors: dict[str, NDArray[np.generic]]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(tensors):
+        array = tensors[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,0 +1,135 @@
+"""Directories of tags: the frame of a TIFF file, and of what a camera remarks (EXIF)."""
+
+import struct
+from collections.abc import Iterator
+from math import ceil
+from typing import NamedTuple
+
+from zshash.images.announced import Announced, Bytes
+
+__all__ = ["EXIF", "orientation", "strip_tiff"]
+
+WIDTH, HEIGHT, ORIENTATION, SAMPLES, ROWS, PLANES = 256, 257, 274, 277, 278, 284
+STRIPS, TILES, TILE_WIDTH, TILE_HEIGHT = 273, 324, 322, 323
+SINGLE = {WIDTH, HEIGHT, 259, 262, 266, SAMPLES, ROWS, PLANES, 292, 293, 317, TILE_WIDTH}
+SINGLE |= {TILE_HEIGHT, 512, 513, 514, 515, 531}
+FOR_PIXELS = SINGLE | {ORIENTATION, 258, STRIPS, 279, 320, TILES, 325, 338, 339, 347}
+FOR_PIXELS |= {517, 518, 519, 520, 521, 529, 530, 532}
+
+EXIF = b"Exif\0\0"
+NUMBERS = {1: "B", 3: "H", 4: "I", 16: "Q"}
+TEXT = {1, 2, 6, 7}
+MOST_TAGS = 65535
+MOST_NUMBERS = 2**17
+
+
+class _Tag(NamedTuple):
+    """A tag of a directory; `value` holds its numbers where they fit, else where they are."""
+
+    code: int
+    kind: int
+    n_numbers: int
+    value: bytes
+
+
+class _Layout(NamedTuple):
+    """How a file writes numbers: formats for `struct`."""
+
+    offset: str
+    length: str
+    tag: str
+
+    @classmethod
+    def of(cls, content: Bytes) -> "_Layout":
+        order = "<" if content[0] == ord("I") else ">"
+        if content[2] == 43:  # files that may exceed 4 GB
+            return cls(f"{order}Q", f"{order}Q", f"{order}HHQ8s")
+        return cls(f"{order}I", f"{order}H", f"{order}HHI4s")
+
+    def start(self, content: Bytes) -> int:
+        """Where the first directory is."""
+        return int(struct.unpack_from(self.offset, content, struct.calcsize(self.offset))[0])
+
+    def tags(self, content: Bytes) -> Iterator[_Tag]:
+        """Those of the first directory."""
+        start = self.start(content)
+        (count,) = struct.unpack_from(self.length, content, start)
+        start += struct.calcsize(self.length)
+        for place in range(min(count, MOST_TAGS)):
+            yield _Tag(*struct.unpack_from(self.tag, content, start + place * self.size))
+
+    @property
+    def size(self) -> int:
+        """Bytes of a tag."""
+        return struct.calcsize(self.tag)
+
+    def number(self, tag: _Tag) -> int:
+        """Its only number, 0 where it has none."""
+        form = NUMBERS.get(tag.kind)
+        if form is None or tag.n_numbers != 1:
+            return 0
+        return int(struct.unpack_from(self.tag[0] + form, tag.value)[0])
+
+
+def orientation(exif: Bytes) -> int:
+    """Which side is up, 1 to 8 as EXIF counts; 1 where it does not say or makes no sense."""
+    exif = exif[6:] if bytes(exif[:6]) == EXIF else exif
+    try:
+        layout = _Layout.of(exif)
+        found = (layout.number(tag) for tag in layout.tags(exif) if tag.code == ORIENTATION)
+        return _sensible(next(found, 1))
+    except (struct.error, IndexError):
+        return 1
+
+
+def _sensible(number: int) -> int:
+    return number if 1 <= number <= 8 else 1
+
+
+def strip_tiff(content: memoryview) -> Announced:
+    """Leave one directory in a file, and in it only what the pixels need."""
+    layout = _Layout.of(content)
+    tags: dict[int, _Tag] = {}
+    for tag in layout.tags(content):
+        if tag.code in FOR_PIXELS:
+            tags.setdefault(tag.code, tag)
+    _check(tags)
+    numbers = {code: layout.number(tag) for code, tag in tags.items()}
+    for code in (STRIPS, TILES):
+        if code in tags and tags[code].n_numbers > 16 * _parts(numbers, tiled=code == TILES):
+            raise ValueError("cut into more pieces than it has room for")
+    tags.pop(ORIENTATION, None)
+    _write(content, layout, list(tags.values()))
+    return Announced(
+        _sensible(numbers.get(ORIENTATION, 1)),
+        (numbers.get(TILE_WIDTH, 0), numbers.get(TILE_HEIGHT, 0)),
+    )
+
+
+def _check(tags: dict[int, _Tag]) -> None:
+    if any(tag.n_numbers > 1 for code, tag in tags.items() if code in SINGLE):
+        raise ValueError("a tag has too many numbers")
+    if sum(tag.n_numbers for tag in tags.values() if tag.kind not in TEXT) > MOST_NUMBERS:
+        raise ValueError(f"cut into more than {MOST_NUMBERS // 2} pieces")
+
+
+def _parts(numbers: dict[int, int], tiled: bool) -> int:
+    """How many strips or tiles cover the picture; others would only paint over them."""
+    width, height = numbers.get(WIDTH, 0), numbers.get(HEIGHT, 0)
+    part_width = numbers.get(TILE_WIDTH, 0) if tiled else width
+    part_height = numbers.get(TILE_HEIGHT if tiled else ROWS, 0) or height
+    if not part_width or not part_height:
+        return 1
+    planes = numbers.get(SAMPLES, 1) if numbers.get(PLANES) == 2 else 1
+    return max(1, ceil(width / part_width) * ceil(height / part_height) * planes)
+
+
+def _write(content: memoryview, layout: _Layout, tags: list[_Tag]) -> None:
+    """Put these tags in the place of the first directory, with none to follow it."""
+    place = layout.start(content)
+    struct.pack_into(layout.length, content, place, len(tags))
+    place += struct.calcsize(layout.length)
+    for tag in tags:
+        struct.pack_into(layout.tag, content, place, *tag)
+        place += layout.size
+    struct.pack_into(layout.offset, content, place, 0)

@@ -1,0 +1,191 @@
+"""Networks that PyTorch runs, and weights for them from files."""
+
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash._extras import needs
+from zshash.images.digests import digest
+from zshash.images.extractor import Extractor
+from zshash.images.outputs import check_pool, pooled, try_out
+
+with needs("torch"):
+    import torch
+with needs("images"):
+    from PIL import Image
+
+__all__ = ["DEFAULT", "RANDOM", "TorchExtractor", "check_weights", "load_weights", "make"]
+
+DEFAULT, RANDOM = "default", "random"
+WRAPPERS = ("state_dict", "model")
+MOST_ELONGATED = 10
+BATCH_SIZE = 32
+
+
+class TorchExtractor(Extractor):
+    """A network that PyTorch runs.
+
+    Parameters
+    ----------
+    name : str
+    module : torch.nn.Module
+        The network, with its weights.
+    forward : callable
+        From prepared pictures to features, through the module.
+    transform : callable
+        The network's own preparation, from a picture to a tensor.
+    side : int
+        Size of the pictures that the transform needs.
+    device : str, optional
+        "cuda" where there is one, else "cpu".
+    batch_size : int, optional
+        Pictures at a time; 32 by default.
+    pool : {"mean", "first"}, optional
+        What to take of an output of shape (n, tokens, d).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        module: Any,
+        forward: Callable[[Any], Any],
+        transform: Callable[[Any], Any],
+        *,
+        side: int = 0,
+        device: str | None = None,
+        batch_size: int | None = None,
+        pool: str | None = None,
+    ) -> None:
+        check_pool(pool)
+        self.name = name
+        self.side = side
+        self.batch_size = batch_size or BATCH_SIZE
+        self._device = _device(device)
+        self._module = module.to(self._device).eval()
+        self._forward = forward
+        self._transform = transform
+        self._pool = pool
+        self._lock = threading.Lock()
+        self.dimension = try_out(self)
+        weights = _digest_weights(module.state_dict())
+        self.fingerprint = digest(name, str(pool), weights, _without_addresses(repr(transform)))
+
+    def prepare(self, image: Image.Image) -> NDArray[np.float32]:
+        """What the network takes for one RGB picture of any size."""
+        return np.asarray(self._transform(_shortened(image)), dtype=np.float32)
+
+    def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Features (n, dimension) of n prepared pictures; one batch at a time, on all cores."""
+        if not len(batch):
+            return np.empty((0, self.dimension), dtype=np.float32)
+        writable = np.require(batch, requirements=["C", "W"])  # PyTorch warns of others
+        with self._lock, torch.inference_mode():
+            values = self._forward(torch.from_numpy(writable).to(self._device))
+            if not isinstance(values, torch.Tensor):
+                raise ValueError(f"it gives a {type(values).__name__} instead of numbers")
+            return pooled(values.float().cpu().numpy(), self._pool)
+
+
+def _device(device: str | None) -> Any:
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        chosen = torch.device(device)
+        torch.empty(0, device=chosen)
+    except Exception as error:  # each device has errors of its own
+        raise ValueError(f"device {device!r} is not there; cpu always is") from error
+    return chosen
+
+
+def _shortened(image: Image.Image) -> Image.Image:
+    """The middle of a very thin picture: scaled by its shorter side it would become huge."""
+    longest = MOST_ELONGATED * min(image.size)
+    if max(image.size) <= longest:
+        return image
+    width, height = (min(length, longest) for length in image.size)
+    left, top = (image.width - width) // 2, (image.height - height) // 2
+    return image.crop((left, top, left + width, top + height))
+
+
+def _digest_weights(state: Mapping[str, Any]) -> str:
+    total = hashlib.sha256()
+    for name, tensor in sorted(state.items()):
+        total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        plain = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+        total.update(plain.numpy())
+    return total.hexdigest()
+
+
+def _without_addresses(text: str) -> str:
+    """A description that is the same in every process.
+
+    >>> _without_addresses("Lambda(<function rgb at 0x7f2a>)")
+    'Lambda(<function rgb>)'
+    """
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
+
+
+def check_weights(weights: Any) -> None:
+    """Refuse what is neither a word for weights nor a file."""
+    if weights not in (DEFAULT, RANDOM) and not Path(str(weights)).is_file():
+        raise ValueError(f"weights must be {DEFAULT!r}, {RANDOM!r} or a file, got {str(weights)!r}")
+
+
+def make(name: str, weights: Any, create: Callable[[bool], Any]) -> Any:
+    """A network, by a function that is told whether to fetch its weights.
+
+    Without them it starts from numbers that are random, but always the same.
+    """
+    if weights != DEFAULT:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            return create(False)
+    try:
+        return create(True)
+    except Exception as error:  # the libraries have many ways to fail at this
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(
+            f"{name}: its weights could not be fetched ({reason}); give a file of them as weights="
+        ) from error
+
+
+def load_weights(module: Any, weights: Any) -> None:
+    """Put weights from a file, if it is one, into a network.
+
+    What the file has beyond those, such as the last layer of a classifier, is left aside.
+    """
+    if weights in (DEFAULT, RANDOM):
+        return
+    path = Path(weights)
+    state, own = _read_state(path), module.state_dict()
+    missing = [key for key in own if key not in state and not key.endswith("num_batches_tracked")]
+    if missing:
+        raise ValueError(f"{path}: not weights of this network ({missing[0]} is missing)")
+    for key in own.keys() & state.keys():
+        if own[key].shape != getattr(state[key], "shape", None):
+            raise ValueError(f"{path}: not weights of this network ({key} has another shape)")
+    module.load_state_dict({key: state[key] for key in own if key in state}, strict=False)
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file
+
+            state = load_file(path)
+        else:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # bytes that mean nothing can make it raise anything
+        raise ValueError(f"{path}: not a file of weights, or damaged") from error
+    for wrapper in WRAPPERS:
+        if isinstance(state, dict) and isinstance(state.get(wrapper), dict):
+            state = state[wrapper]
+    if not isinstance(state, dict):
+        raise ValueError(f"{path}: no dictionary of weights")
+    return {str(key).removeprefix("module."): value for key, value in state.items()}

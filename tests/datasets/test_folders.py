@@ -1,0 +1,170 @@
+import numpy as np
+import pytest
+
+from zshash.datasets import DataError, read_folder
+from zshash.datasets.folders import SUFFIXES, read_imagenet
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write empty files, and read the folder as a list of (file, category)."""
+
+    def write(*names):
+        for name in names:
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        return tmp_path
+
+    return write
+
+
+def labelled(pictures, root):
+    files = [path.relative_to(root).as_posix() for path in pictures.sources]
+    return list(zip(files, (pictures.names[label] for label in pictures.labels), strict=True))
+
+
+def test_a_folder_for_each_category(write):
+    root = write("tabby_cat/2.jpg", "tabby_cat/1.PNG", "Dog/deep/er/x.jpeg", "Dog/a.webp")
+    write("notes.txt", "Dog/readme.md", ".hidden/1.jpg", "Dog/.2.jpg", "__MACOSX/Dog/1.jpg")
+    pictures = read_folder(str(root))
+    assert pictures.names == ("Dog", "tabby_cat")
+    assert labelled(pictures, root) == [
+        ("Dog/a.webp", "Dog"),
+        ("Dog/deep/er/x.jpeg", "Dog"),
+        ("tabby_cat/1.PNG", "tabby_cat"),
+        ("tabby_cat/2.jpg", "tabby_cat"),
+    ]
+    assert pictures.labels.dtype == np.int64
+    assert pictures.synsets == ()
+    assert ".jpg" in SUFFIXES
+
+
+def test_pictures_alone_have_no_labels(write):
+    root = write("b.jpg", "a.jpg", "doc/readme.txt", "empty/x.txt")
+    pictures = read_folder(root)
+    assert [path.name for path in pictures.sources] == ["a.jpg", "b.jpg"]
+    assert pictures.labels is None
+    assert pictures.names == ()
+
+
+def test_pictures_beside_categories(write):
+    root = write("cat/1.jpg", "stray.jpg", "other.jpg")
+    with pytest.raises(DataError, match=r"2 pictures .* such as other\.jpg: move them .*manifest"):
+        read_folder(root)
+
+
+def test_empty_categories_are_left_out(write):
+    root = write("cat/1.jpg", "dog/readme.txt", "eel/.x.jpg", "fox/2.jpg")
+    with pytest.warns(UserWarning, match="no pictures in dog, eel: left out"):
+        pictures = read_folder(root)
+    assert pictures.names == ("cat", "fox")
+    assert pictures.labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("names", [[], ["cat/readme.txt", "dog/x.txt"], ["train/cat/x.txt"]])
+def test_nothing_to_read(write, names):
+    with pytest.raises(DataError, match="there are no pictures in this folder"):
+        read_folder(write(*names))
+
+
+def test_no_such_folder(tmp_path):
+    with pytest.raises(DataError, match="nothing: there is no such folder"):
+        read_folder(tmp_path / "nothing")
+
+
+def test_a_link_back_is_no_category(write):
+    root = write("cat/1.jpg")
+    (root / "loop").symlink_to(root)
+    with pytest.warns(UserWarning, match="no pictures in loop"):
+        pictures = read_folder(root)
+    assert len(pictures) == 1
+
+
+def test_a_linked_category(write, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "1.jpg").touch()
+    root = write("cat/1.jpg")
+    (root / "dog").symlink_to(elsewhere)
+    assert labelled(read_folder(root), root) == [("cat/1.jpg", "cat"), ("dog/1.jpg", "dog")]
+
+
+def test_splits_are_united_in_order(write):
+    root = write("test/dog/1.jpg", "Val/eel/1.jpg", "train/dog/2.jpg", "train/cat/1.jpg")
+    pictures = read_folder(root)
+    assert pictures.names == ("cat", "dog", "eel")
+    assert labelled(pictures, root) == [
+        ("train/cat/1.jpg", "cat"),
+        ("train/dog/2.jpg", "dog"),
+        ("Val/eel/1.jpg", "eel"),
+        ("test/dog/1.jpg", "dog"),
+    ]
+
+
+def test_a_category_that_one_split_lacks_is_no_reason_to_warn(write):
+    root = write("train/cat/1.jpg", "train/dog/1.jpg", "val/cat/2.jpg", "val/dog/x.txt")
+    assert read_folder(root).names == ("cat", "dog")
+
+
+def test_a_split_without_labels_is_left_out(write):
+    root = write("train/cat/1.jpg", "test/1.jpg", "test/2.jpg")
+    with pytest.warns(UserWarning, match="test: 2 pictures without labels: left out"):
+        pictures = read_folder(root)
+    assert labelled(pictures, root) == [("train/cat/1.jpg", "cat")]
+
+
+def test_splits_without_any_labels(write):
+    pictures = read_folder(write("test/1.jpg", "train/2.jpg"))
+    assert [path.name for path in pictures.sources] == ["2.jpg", "1.jpg"]
+    assert pictures.labels is None
+
+
+def test_a_train_among_other_vehicles_is_a_category(write):
+    assert read_folder(write("train/1.jpg", "truck/1.jpg")).names == ("train", "truck")
+
+
+def test_imagenet(write):
+    root = write("n02123045/a.JPEG", "n02084071/b.JPEG", "n00000009/c.JPEG")
+    pictures = read_folder(root)
+    assert pictures.synsets == ("n00000009", "n02084071", "n02123045")
+    assert pictures.names == ("n00000009", "dog", "tabby")
+    assert pictures.labels.tolist() == [0, 1, 2]
+    write("cat/1.jpg")
+    assert read_folder(root).synsets == ()
+
+
+@pytest.mark.parametrize("place", ["train", "."])
+def test_imagenet_with_words(write, place):
+    root = write("train/n02012849/a.JPEG", "train/n03126707/b.JPEG", "val/n02123045/c.JPEG")
+    (root / place / "words.txt").write_text("n02012849\tcrane\nn03126707\tcrane\n")
+    pictures = read_folder(root)
+    assert pictures.names == ("crane (n02012849)", "tabby", "crane (n03126707)")
+    assert pictures.labels.tolist() == [0, 2, 1]
+
+
+def test_words_above_the_categories(write):
+    root = write("pictures/n02123045/a.JPEG")
+    (root / "words.txt").write_text("n02123045\ttabby, tabby cat\n")
+    assert read_folder(root / "pictures").names == ("tabby, tabby cat",)
+
+
+def test_imagenet_as_its_archives_put_it(write):
+    root = write(
+        "ILSVRC/Data/CLS-LOC/train/n02123045/1.JPEG",
+        "ILSVRC/Data/CLS-LOC/val/1.JPEG",
+        "ILSVRC/Annotations/x.xml",
+    )
+    with pytest.warns(UserWarning, match="val: 1 pictures without labels"):
+        assert read_imagenet(root).synsets == ("n02123045",)
+
+
+def test_what_is_not_imagenet(write):
+    with pytest.raises(DataError, match="not ImageNet: folders such as n02123045"):
+        read_imagenet(write("cat/1.jpg"))
+
+
+def test_real_pictures(data_folder):
+    pictures = read_folder(data_folder / "images" / "tiny")
+    assert len(pictures) == 200
+    assert np.bincount(pictures.labels).tolist() == [10] * 20
+    assert pictures.names[pictures.synsets.index("n02123045")] == "tabby, tabby cat"

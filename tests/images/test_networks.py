@@ -1,0 +1,114 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from tests.images.small_network import write_network
+from zshash.images.networks import DEFAULT, FORMS, extractor, fetches
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.onnx"
+    write_network(path, channels=6, size=16)
+    return f"onnx:{path}"
+
+
+def test_the_default():
+    network = extractor()
+    assert network.name == DEFAULT == "efficientnet-lite0"
+    assert network.dimension == 1280
+    assert network.fingerprint == extractor("efficientnet-lite0", batch_size=2).fingerprint
+    assert repr(network) == "<extractor efficientnet-lite0: 1280 dimensions>"
+
+
+def test_a_file_with_options(small):
+    pictures = np.random.RandomState(0).randint(0, 256, (3, 20, 30, 3), dtype=np.uint8)
+    network = extractor(small)
+    assert network.name == small
+    assert network.extract(pictures).shape == (3, 6)
+    maps = extractor(small, output="map", batch_size=1)
+    assert maps.batch_size == 1
+    assert (maps.extract(pictures) < 0).any()  # before the ReLU
+    assert_array_equal(network.extract(pictures), extractor(small).extract(pictures))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("efficientnet-lite", r"no network 'efficientnet-lite' \(did you mean 'efficientnet-lite0'"),
+        ("EfficientNet-Lite0", r"did you mean 'efficientnet-lite0'\?"),
+        ("model.onnx", r"no network 'model.onnx' \(did you mean 'onnx:model.onnx'\?\)"),
+        ("torchvison:alexnet", r"did you mean 'torchvision:alexnet'\?"),
+        ("open-clip:RN50/openai", r"did you mean 'open_clip:RN50/openai'\?"),
+        ("caffe", r"no network 'caffe'; there are efficientnet-lite0, onnx:FILE, torchvision:"),
+        ("", "no network ''; there are"),
+        ("onnx", "no network 'onnx'"),
+        ("onnx:", "no network 'onnx:'"),
+        ("timm", "no network 'timm'"),
+        ("efficientnet-lite0:b", "no network 'efficientnet-lite0:b'"),
+    ],
+)
+def test_no_such_network(name, message):
+    with pytest.raises(ValueError, match=message):
+        extractor(name)
+
+
+def test_options_that_a_kind_does_not_have(small):
+    with pytest.raises(ValueError, match="efficientnet-lite0 has no option size; it has batch_size"):
+        extractor(size=100)
+    message = "onnx:FILE has no option device, weights; it has output, input, pool, batch_size, si"
+    with pytest.raises(ValueError, match=message):
+        extractor(small, weights="random", device="cpu")
+    with pytest.raises(ValueError, match="onnx:FILE has no option path"):
+        extractor(small, path="other")
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0, "4", True])
+def test_batch_size(small, size):
+    with pytest.raises(ValueError, match="batch_size must be a whole number above 0, got"):
+        extractor(small, batch_size=size)
+
+
+def test_networks_of_torch():
+    pytest.importorskip("torchvision")
+    network = extractor("torchvision:alexnet.fc7", weights="random", device="cpu")
+    assert network.dimension == 4096
+    with pytest.raises(ValueError, match=r"timm:NETWORK has no option layer; it has weights, devi"):
+        extractor("timm:resnet18", layer="layer4")
+
+
+def test_forms_and_where_weights_come_from():
+    assert list(FORMS) == [
+        "efficientnet-lite0",
+        "onnx:FILE",
+        "torchvision:NETWORK[.LAYER]",
+        "timm:NETWORK",
+        "open_clip:NETWORK/WEIGHTS",
+    ]
+    names = ("efficientnet-lite0", "onnx:timm:x", "nothing", "timm:x", "open_clip:x/y")
+    assert [fetches(name) for name in names] == [False, False, False, True, True]
+
+
+def test_heavy_packages_are_imported_late():
+    program = (
+        "import sys, zshash.images.networks;"
+        "print([m for m in ('PIL', 'onnx', 'onnxruntime', 'torch') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
+
+
+def test_without_torch():
+    program = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from zshash.images.networks import extractor\n"
+        "try: extractor('timm:resnet18')\n"
+        "except ImportError as error: print(error)\n"
+    )
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout == "torch is not installed: pip install 'zshash[torch]'\n"

@@ -1,0 +1,222 @@
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+
+from zshash.datasets import DataError, Pictures, digits, read_folder
+from zshash.images import Limits, PictureReader, PictureWarning
+from zshash.images.decoding import PictureError
+
+
+@pytest.fixture
+def pictures(photos):
+    return read_folder(photos)
+
+
+def truth(pictures):
+    """Features by another way: one picture at a time."""
+    return np.stack(
+        [
+            np.asarray(Image.open(path).resize((2, 2), Image.Resampling.BOX), np.float32).ravel()
+            for path in pictures.sources
+        ]
+    )
+
+
+def test_features_labels_and_paths_go_together(pictures, colours):
+    found = PictureReader(colours).features(pictures)
+    assert_array_equal(found.X, truth(pictures))
+    assert_array_equal(found.labels, pictures.labels)
+    assert found.names == ("cat", "dog", "ship", "truck")
+    assert found.paths == tuple(map(str, pictures.sources))
+
+
+def test_a_second_run_reads_no_picture(pictures, colours):
+    first = PictureReader(colours).features(pictures)
+    assert colours.n_prepared == 40
+    again = PictureReader(colours).features(pictures)
+    assert colours.n_prepared == 40
+    assert_array_equal(first.X, again.X)
+
+
+def test_only_new_and_changed_pictures_are_read(photos, colours):
+    PictureReader(colours).features(read_folder(photos))
+    Image.new("RGB", (9, 9), "red").save(photos / "cat" / "new.png")
+    changed = photos / "dog" / "3.png"
+    Image.new("RGB", (9, 9), "blue").save(changed)
+    (photos / "ship" / "0.png").unlink()
+    pictures = read_folder(photos)
+    found = PictureReader(colours).features(pictures)
+    assert colours.n_prepared == 42
+    assert_array_equal(found.X, truth(pictures))
+
+
+def test_another_network_has_features_of_its_own(pictures, colours):
+    PictureReader(colours).features(pictures)
+    colours.fingerprint = "colours 2"
+    PictureReader(colours).features(pictures)
+    assert colours.n_prepared == 80
+
+
+def test_without_a_cache_nothing_stays(pictures, colours, own_cache):
+    reader = PictureReader(colours, cache=False)
+    assert_array_equal(reader.features(pictures).X, reader.features(pictures).X)
+    assert colours.n_prepared == 80
+    assert not own_cache.exists()
+
+
+def test_pixels_are_read_like_files(colours):
+    pixels = np.random.RandomState(0).randint(0, 256, size=(7, 16, 16, 3), dtype=np.uint8)
+    pictures = Pictures(pixels, np.arange(7) % 2, ("a", "b"))
+    found = PictureReader(colours).features(pictures)
+    means = pixels[2].reshape(2, 8, 2, 8, 3).mean((1, 3))
+    assert_allclose(found.X[2], means.ravel(), atol=1)  # Pillow rounds twice
+    assert found.paths == ()
+    PictureReader(colours).features(pictures.select(np.array([4, 2])))
+    assert colours.n_prepared == 7
+
+
+def test_features_stay_as_they_are(colours):
+    data = digits()
+    assert PictureReader(colours).features(data) is data
+
+
+def spoil(photos):
+    (photos / "cat" / "4.png").write_bytes(b"no picture")
+    whole = (photos / "dog" / "7.png").read_bytes()
+    (photos / "dog" / "7.png").write_bytes(whole[: len(whole) // 2])
+
+
+def test_broken_pictures_are_left_out_and_reported(photos, colours):
+    spoil(photos)
+    pictures = read_folder(photos)
+    with pytest.warns(PictureWarning) as caught:
+        found = PictureReader(colours).features(pictures)
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == 3
+    assert messages[0].startswith(f"{photos / 'cat' / '4.png'}: not a picture")
+    assert messages[1].startswith(f"{photos / 'dog' / '7.png'}: damaged")
+    assert messages[2] == "2 of 40 pictures could not be read and are left out"
+    good = [row for row in range(40) if row not in (4, 17)]
+    assert_array_equal(found.X, truth(pictures.select(np.array(good))))
+    assert_array_equal(found.labels, pictures.labels[good])
+    assert str(photos / "cat" / "4.png") not in found.paths
+    with pytest.warns(PictureWarning) as caught:  # once more the next time
+        PictureReader(colours).features(pictures)
+    assert [str(warning.message) for warning in caught] == messages
+
+
+def test_a_broken_picture_can_end_it(photos, colours):
+    spoil(photos)
+    with pytest.raises(PictureError, match=r"cat/4\.png: not a picture"):
+        PictureReader(colours, on_error="fail").features(read_folder(photos))
+
+
+def test_many_broken_pictures_are_counted(photos, colours):
+    for path in (photos / "cat").iterdir():
+        path.write_bytes(b"")
+    for path in (photos / "dog").iterdir():
+        path.write_bytes(b"x")
+    for path in (photos / "ship").iterdir():
+        path.write_bytes(b"y")
+    with pytest.warns(PictureWarning) as caught:
+        PictureReader(colours).features(read_folder(photos))
+    assert len(caught) == 21
+    for path in (photos / "truck").iterdir():
+        path.write_bytes(b"z")
+    with pytest.raises(DataError, match=r"none of the 40 pictures could be read, the first one: "):
+        PictureReader(colours).features(read_folder(photos))
+
+
+def test_limits_are_kept(photos, colours):
+    with pytest.raises(DataError, match="30 × 20 pixels, more than the limit of 599"):
+        PictureReader(colours, limits=Limits(pixels=599)).features(read_folder(photos))
+    PictureReader(colours, limits=Limits(pixels=600)).features(read_folder(photos))
+
+
+def test_a_vanished_picture_is_reported(pictures, colours):
+    pictures.sources[0].unlink()
+    with pytest.warns(PictureWarning, match=r"No such file or directory|1 of 40"):
+        assert len(PictureReader(colours).features(pictures)) == 39
+
+
+def test_wrong_settings():
+    with pytest.raises(ValueError, match="on_error must be 'skip' or 'fail', not 'ignore'"):
+        PictureReader(on_error="ignore")
+    with pytest.raises(DataError, match="no pictures"):
+        PictureReader().features(Pictures(()))
+
+
+class TestLike:
+    """A model's notes decide on the extractor, within limits."""
+
+    def test_the_same_extractor(self, colours):
+        facts = PictureReader(colours).facts()
+        assert facts == {"name": "colours", "options": {}, "fingerprint": "colours 1"}
+        reader = PictureReader(colours)
+        assert reader.like(facts) is reader
+
+    def test_other_weights_are_refused(self, colours):
+        facts = PictureReader(colours).facts() | {"fingerprint": "others"}
+        with pytest.raises(DataError, match="trained on features of colours"):
+            PictureReader(colours).like(facts)
+
+    def test_by_name(self):
+        reader = PictureReader("efficientnet-lite0")
+        assert PictureReader().like(reader.facts()).network.dimension == 1280
+
+    @pytest.mark.parametrize("name", ["timm:resnet18", "torchvision:alexnet.fc7", "open_clip:a/b"])
+    def test_nothing_is_fetched_on_a_model_s_word(self, name):
+        with pytest.raises(DataError, match=f"say --extractor {name} if you trust it"):
+            PictureReader().like({"name": name, "options": {}, "fingerprint": "x"})
+
+    @pytest.mark.parametrize(
+        ("facts", "message"),
+        [
+            ({}, "no network 'None'"),
+            ({"name": 3, "options": 4}, "no network '3'"),
+            ({"name": "efficientnet-lite0"}, "trained on features of efficientnet-lite0, and"),
+        ],
+    )
+    def test_notes_that_make_no_sense(self, facts, message):
+        with pytest.raises(ValueError, match=message):
+            PictureReader().like(facts)
+
+
+SLOW = """
+import sys, time
+sys.path.insert(0, {tests!r})
+import zshash.images.store as store
+from conftest import Colours
+from zshash.datasets import read_folder
+from zshash.images import PictureReader
+
+class Slow(Colours):
+    def run(self, batch):
+        time.sleep(0.05)
+        return super().run(batch)
+
+store.MAX_ROWS = 5
+PictureReader(Slow()).features(read_folder({photos!r}))
+"""
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_killed_in_the_middle_it_goes_on(photos, colours, own_cache, n_shards):
+    code = SLOW.format(tests=str(Path(__file__).parent), photos=str(photos))
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+    while len(list(own_cache.rglob("*.shard"))) < n_shards and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    resumed = PictureReader(colours).features(read_folder(photos))
+    assert 0 < colours.n_prepared < 40
+    shutil.rmtree(own_cache)
+    assert_array_equal(resumed.X, PictureReader(colours).features(read_folder(photos)).X)
