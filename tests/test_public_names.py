@@ -10,7 +10,7 @@ import pytest
 
 import zshash
 
-ROOMS = ["codes", "datasets", "experiments", "hashing", "index", "metrics", "semantics"]
+ROOMS = ["codes", "datasets", "experiments", "hashing", "images", "index", "metrics", "semantics"]
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -34,7 +34,8 @@ def test_one_version_everywhere():
 
 def test_the_core_imports_no_extra():
     code = "import sys, zshash, zshash.cli, zshash.experiments.page, zshash.index\n"
-    code += "heavy = {'torch', 'dask', 'fastapi', 'matplotlib', 'PIL', 'onnxruntime', 'pymilvus'}\n"
+    code += "heavy = {'torch', 'dask', 'fastapi', 'matplotlib', 'PIL', 'onnx', 'onnxruntime'}\n"
+    code += "heavy |= {'pooch', 'pyarrow', 'platformdirs', 'pymilvus', 'torchvision', 'timm'}\n"
     code += "print(sorted(heavy & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

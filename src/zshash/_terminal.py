@@ -102,9 +102,9 @@ def refuse(names: Sequence[str], circumstance: str) -> None:
 
 
 def plain(value: Any) -> str:
-    """A value as a person reads it; names may hold commas, so lists have semicolons."""
+    """A value as a person reads it; names may hold commas, so semicolons are between them."""
     if isinstance(value, dict):
-        return ", ".join(f"{key}={item}" for key, item in value.items())
+        return "; ".join(f"{key}={item}" for key, item in value.items())
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -3,6 +3,7 @@
 import struct
 import zlib
 from io import BytesIO
+from itertools import accumulate
 
 import numpy as np
 from PIL import Image, features
@@ -23,8 +24,10 @@ def smooth(height, width):
 
 
 def encoded(image, kind, **options):
-    if isinstance(image, np.ndarray):
-        image = Image.fromarray(image)
+    # copies, for an image remembers how it was saved
+    image = Image.fromarray(image) if isinstance(image, np.ndarray) else image.copy()
+    if "append_images" in options:
+        options["append_images"] = [other.copy() for other in options["append_images"]]
     file = BytesIO()
     image.save(file, kind, **options)
     return file.getvalue()
@@ -53,7 +56,7 @@ def tiff(tags, pieces, order="<", tiled=False):
     place, count = (324, 325) if tiled else (273, 279)
     tags = {**tags, place: [0] * len(pieces), count: [len(piece) for piece in pieces]}
     start = len(_directory(tags, order))
-    tags[place] = [start + sum(map(len, pieces[:i])) for i in range(len(pieces))]
+    tags[place] = list(accumulate(tags[count], initial=start))[:-1]
     return _directory(tags, order) + b"".join(pieces)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from PIL import EpsImagePlugin, Image, ImageCms
+from PIL import EpsImagePlugin, Image
 
 from tests.images.picture_files import (
     GREY,
@@ -21,6 +21,7 @@ from tests.images.picture_files import (
     encoded,
     exif,
     gif,
+    jpeg_with,
     noise,
     png,
     smooth,
@@ -231,12 +232,9 @@ def test_inks():
 
 
 def test_lab():
-    picture = smooth(48, 80) // 2 + 64  # all within what eight bits of LAB can say
-    to_lab = ImageCms.buildTransform(
-        ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB"), "RGB", "LAB"
-    )
-    lab = to_lab.apply(Image.fromarray(picture))
-    assert_allclose(pixels(encoded(lab, "TIFF")), picture.astype(float), atol=6)
+    values = np.array([[[255, 0, 0], [0, 0, 0], [138, 81, 70], [75, 68, 256 - 112]]], np.uint8)
+    colours = [[[255.0, 255, 255], [0, 0, 0], [255, 0, 0], [0, 0, 255]]]
+    assert_allclose(pixels(tiff_of(values, t262=[8])), colours, atol=24)
 
 
 def test_tiles_and_planes():
@@ -503,11 +501,14 @@ assert len({image.tobytes() for image in images}) == 1
 assert warnings.filters == filters
 """
     broken = b"Exif\0\0MM\0*\0\0\0\x08\0\x03" + bytes(range(40))
+    picture = np.full((9, 14, 3), 128, np.uint8)
+    jpeg = encoded(picture, "JPEG")
     bad = [
-        encoded(COLOURS, "PNG", exif=broken),
-        encoded(COLOURS, "WEBP", lossless=True, exif=broken),
-        tiff_of(COLOURS, t282=[1, 2, 3, 4], t34665=[99999], t305=[7, 7]),
-        encoded(COLOURS, "TIFF"),
+        jpeg_with(jpeg[:2] + jpeg[20:], (0xE1, broken), (0xE2, b"MPF\0" + broken[6:])),
+        encoded(picture, "PNG", exif=broken),
+        encoded(picture, "WEBP", lossless=True, exif=broken),
+        tiff_of(picture, t282=[1, 2, 3, 4], t34665=[99999], t305=[7, 7]),
+        encoded(picture, "TIFF"),
     ]
     lines = "\n".join(content.hex() for content in bad)
     done = subprocess.run(

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -38,7 +39,10 @@ def test_a_file_with_options(small):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("efficientnet-lite", r"no network 'efficientnet-lite' \(did you mean 'efficientnet-lite0'"),
+        (
+            "efficientnet-lite",
+            r"no network 'efficientnet-lite' \(did you mean 'efficientnet-lite0'",
+        ),
         ("EfficientNet-Lite0", r"did you mean 'efficientnet-lite0'\?"),
         ("model.onnx", r"no network 'model.onnx' \(did you mean 'onnx:model.onnx'\?\)"),
         ("torchvison:alexnet", r"did you mean 'torchvision:alexnet'\?"),
@@ -57,7 +61,9 @@ def test_no_such_network(name, message):
 
 
 def test_options_that_a_kind_does_not_have(small):
-    with pytest.raises(ValueError, match="efficientnet-lite0 has no option size; it has batch_size"):
+    with pytest.raises(
+        ValueError, match="efficientnet-lite0 has no option size; it has batch_size"
+    ):
         extractor(size=100)
     message = "onnx:FILE has no option device, weights; it has output, input, pool, batch_size, si"
     with pytest.raises(ValueError, match=message):
@@ -102,13 +108,20 @@ def test_heavy_packages_are_imported_late():
     assert found.stdout == "[]\n"
 
 
-def test_without_torch():
+def test_without_torch(tmp_path):
+    missing = "raise ModuleNotFoundError('No module named torch', name='torch')"
+    (tmp_path / "torch.py").write_text(missing)
     program = (
-        "import sys; sys.modules['torch'] = None\n"
         "from zshash.images.networks import extractor\n"
         "try: extractor('timm:resnet18')\n"
         "except ImportError as error: print(error)\n"
     )
-    command = [sys.executable, "-c", program]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert found.stdout == "torch is not installed: pip install 'zshash[torch]'\n"
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    assert found.stdout.endswith(" is not installed: pip install 'zshash[torch]'\n")

@@ -127,14 +127,12 @@ def test_a_fixed_number_of_pictures(flat, k):
     network = onnx_extractor(flat([k, 3, 4, 4]), **PLAIN)
     assert network.batch_size == k
     for n in (1, 2, 5):
-        assert_array_equal(
-            features(network, PICTURES[:n]), expected(PICTURES[:n], size=4, **PLAIN)
-        )
+        assert_array_equal(features(network, PICTURES[:n]), expected(PICTURES[:n], size=4, **PLAIN))
     assert network.run(np.empty((0, 3, 4, 4), np.float32)).shape == (0, 48)
     assert onnx_extractor(flat([k, 3, 4, 4]), batch_size=6).batch_size == 6
 
 
-def test_bytes(flat, write):
+def test_bytes(write):
     cast = [
         helper.make_node("Cast", ["pixels"], ["numbers"], to=FLOAT),
         helper.make_node("Flatten", ["numbers"], ["y"]),

@@ -29,7 +29,7 @@ class Corner:
         return torch.from_numpy(pixels.transpose(2, 0, 1).copy())
 
     def __repr__(self):
-        return f"Corner({self.__call__})"  # an address, as OpenCLIP has
+        return object.__repr__(self)  # with an address, as functions have
 
 
 def network(seed=0):

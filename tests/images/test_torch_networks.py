@@ -1,7 +1,3 @@
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -45,7 +41,6 @@ def transform_of(name):
         ("alexnet", ".fc6", 3),
         ("alexnet", ".fc7", 6),
         ("alexnet", "", 6),
-        ("alexnet", ".classifier.1", 2),
         ("vgg11", ".fc6", 2),
     ],
 )
@@ -66,9 +61,8 @@ def test_maps_and_tokens_of_torchvision():
     expected = forward(module, transform_of("resnet18")).mean((2, 3)).numpy()
     assert found.dimension == 256
     assert_allclose(features(found), expected, atol=1e-4)
-    with pytest.raises(ValueError, match=r"^torchvision:vit_b_16\.encoder: it gives 197 vectors"):
-        torchvision_extractor("vit_b_16.encoder", **RANDOM)
-    assert torchvision_extractor("vit_b_16.encoder", pool="first", **RANDOM).dimension == 768
+    with pytest.raises(ValueError, match=r"^torchvision:vit_b_32\.encoder: it gives 50 vectors"):
+        torchvision_extractor("vit_b_32.encoder", **RANDOM)
 
 
 def test_weights_from_a_file_with_another_last_layer(tmp_path):
@@ -126,23 +120,22 @@ def test_timm():
     assert (found.name, found.dimension) == ("timm:resnet10t", 512)
     assert found.side >= config["input_size"][1]
     assert_allclose(features(found), forward(module, transform).numpy(), atol=1e-5)
+    with pytest.raises(ValueError, match=r"^timm:resnet10t.none: can not be made \(.*none"):
+        timm_extractor("resnet10t.none", **RANDOM)
     with pytest.raises(ValueError, match=r"^timm:resnet10x: no 'resnet10x' there; .*resnet10t"):
         timm_extractor("resnet10x", **RANDOM)
 
 
-def test_open_clip(tmp_path):
+def test_open_clip():
     open_clip = pytest.importorskip("open_clip")
     torch.manual_seed(0)
-    module, _, transform = open_clip.create_model_and_transforms("RN50", pretrained=None)
+    module, _, transform = open_clip.create_model_and_transforms("ViT-S-32-alt", pretrained=None)
     module.eval()
     with torch.no_grad():
         expected = module.encode_image(torch.stack([transform(image) for image in IMAGES]))
-    found = open_clip_extractor("RN50", **RANDOM)
-    assert (found.name, found.dimension, found.side) == ("open_clip:RN50", 1024, 224)
+    found = open_clip_extractor("ViT-S-32-alt", **RANDOM)
+    assert (found.name, found.dimension, found.side) == ("open_clip:ViT-S-32-alt", 256, 224)
     assert_allclose(features(found), expected.numpy(), atol=1e-5)
-    torch.save(module.state_dict(), tmp_path / "clip.pth")
-    again = open_clip_extractor("RN50", weights=tmp_path / "clip.pth", device="cpu")
-    assert again.fingerprint == found.fingerprint
     for name, message in (
         ("RN51/openai", "no 'RN51' there; some are RN50"),
         ("RN50/opeani", "no 'opeani' there; some are openai"),
@@ -150,16 +143,3 @@ def test_open_clip(tmp_path):
     ):
         with pytest.raises(ValueError, match=f"^open_clip:{name}: {message}"):
             open_clip_extractor(name)
-
-
-def test_the_fingerprint_is_the_same_in_every_process():
-    pytest.importorskip("timm")
-    program = (
-        "from zshash.images.torch_networks import timm_extractor;"
-        "print(timm_extractor('resnet10t', weights='random', device='cpu').fingerprint)"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ
-    )
-    assert found.stdout.strip() == timm_extractor("resnet10t", **RANDOM).fingerprint
-    assert found.stderr == ""

@@ -15,6 +15,7 @@ from zshash.experiments.training import ONE_HOT, WORDNET, label_vectors, sample_
 from zshash.hashing import methods, read_header
 from zshash.hashing.registry import LABEL, PAIRWISE, SEMANTIC, UNSUPERVISED
 from zshash.images import PictureReader
+from zshash.images.reading import described
 from zshash.semantics import average_similarity
 
 __all__ = ["describe", "of_methods", "similarity"]
@@ -41,13 +42,17 @@ def describe(source: str | None, reader: PictureReader) -> dict[str, Any]:
 
 def _describe_model(path: Path) -> dict[str, Any]:
     header = read_header(path)
-    return {
+    facts = {
         "method": header["method"],
         "bits": header["parameters"].get("n_bits"),
         "dimension": header["values"].get("n_features_in_"),
         "parameters": header["parameters"],
         **header["notes"],
     }
+    extractor = facts.get("extractor")
+    if isinstance(extractor, dict) and isinstance(extractor.get("options"), dict):
+        facts["extractor"] = described(str(extractor.get("name")), extractor["options"])
+    return facts
 
 
 def _describe_data(data: Dataset | Pictures) -> dict[str, Any]:

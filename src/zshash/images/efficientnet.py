@@ -26,11 +26,11 @@ from zshash.images.torch_files import read_legacy_state
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
-__all__ = ["NAME", "efficientnet_lite0"]
+__all__ = ["NAME", "efficientnet_lite0", "graph"]
 
 NAME = "efficientnet-lite0"
 WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
-GRAPH_VERSION = 1  # raise it with any change of the graph that changes features
+GRAPH_VERSION = 1  # raise it with any change of the graph
 PREPARATION = Preparation(size=224, mean=127, scale=128, filter="bicubic")
 BATCH_NORM_EPSILON = 1e-3
 OPSET, IR_VERSION = 17, 8
@@ -69,11 +69,11 @@ def efficientnet_lite0(*, batch_size: int | None = None) -> OnnxExtractor:
         Pictures at a time; 4 by default.
     """
     fingerprint = digest(NAME, str(GRAPH_VERSION), WEIGHTS_SHA256, repr(PREPARATION))
-    session = open_session(_graph(), NAME)
+    session = open_session(graph(), NAME)
     return OnnxExtractor(NAME, session, PREPARATION, fingerprint, batch_size=batch_size)
 
 
-def _graph() -> bytes:
+def graph() -> bytes:
     """The graph from the cache; made and kept there if it is missing or damaged."""
     try:
         path = cache_folder("networks") / f"{NAME}-{GRAPH_VERSION}-{WEIGHTS_SHA256[:16]}.onnx"

@@ -107,7 +107,7 @@ class Preparation:
         if self.resize == "crop" and max(image.size) > THIN * min(image.size):
             image = _middle(image)
         elif max(image.size) > LONG:  # Pillow's averages of very long blocks come out too dark
-            image = image.reduce(tuple(-(-length // LONG) for length in image.size))
+            image = image.reduce((-(-image.width // LONG), -(-image.height // LONG)))
         width, height = image.size
         shorter = min(image.size)
         kept = image.size if self.resize == "stretch" else (shorter, shorter)

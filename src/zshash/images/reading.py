@@ -25,7 +25,7 @@ from zshash.images.limits import Limits
 from zshash.images.networks import DEFAULT, extractor, fetches
 from zshash.images.store import KEY_BYTES, FeatureStore
 
-__all__ = ["PictureReader", "PictureWarning"]
+__all__ = ["PictureReader", "PictureWarning", "described"]
 
 DECODING = 1  # to be raised when pictures are decoded to other pixels than before
 MAX_REPORTED = 20
@@ -111,8 +111,8 @@ class PictureReader:
         own = self if self.extractor else replace(self, extractor=name, options=options)
         if own.network.fingerprint != facts.get("fingerprint"):
             raise DataError(
-                f"the model was trained on features of {_described(name, options)}, and "
-                f"{_described(own.network.name, own.options)} as it is here gives others"
+                f"the model was trained on features of {described(name, options)}, and "
+                f"{described(own.network.name, own.options)} as it is here gives others"
             )
         return own
 
@@ -206,7 +206,8 @@ class PictureReader:
             )
 
 
-def _described(name: str, options: Mapping[str, Any]) -> str:
+def described(name: str, options: Mapping[str, Any]) -> str:
+    """An extractor as a person reads it."""
     settings = ", ".join(f"{key}={value}" for key, value in options.items())
     return f"{name} ({settings})" if settings else name
 

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ KEY_BYTES = 16
 MAX_ROWS = 1024
 SECONDS_BETWEEN_SHARDS = 10
 SUFFIX = ".shard"
+Tensors = dict[str, NDArray[Any]]
 
 
 class FeatureStore:
@@ -109,7 +111,7 @@ class FeatureStore:
 def write_shard(path: Path, keys: Sequence[bytes], features: NDArray[np.float32]) -> None:
     """Write keys and their rows, with a checksum."""
     names = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
-    tensors = {"keys": names, "features": np.ascontiguousarray(features)}
+    tensors: Tensors = {"keys": names, "features": np.ascontiguousarray(features)}
     write_whole(path, to_bytes(tensors, metadata={"checksum": _checksum(tensors)}))
 
 
@@ -126,7 +128,7 @@ def read_shard(path: Path) -> tuple[list[bytes], NDArray[np.float32]]:
     return [row.tobytes() for row in tensors["keys"]], tensors["features"]
 
 
-def _checksum(tensors: dict[str, NDArray[np.generic]]) -> str:
+def _checksum(tensors: Tensors) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for name in sorted(tensors):
         array = tensors[name]

@@ -15,17 +15,30 @@ from zshash.images.digests import digest
 from zshash.images.extractor import Extractor
 from zshash.images.outputs import check_pool, pooled, try_out
 
-with needs("torch"):
-    import torch
 with needs("images"):
     from PIL import Image
 
-__all__ = ["DEFAULT", "RANDOM", "TorchExtractor", "check_weights", "load_weights", "make"]
+__all__ = [
+    "DEFAULT",
+    "RANDOM",
+    "TorchExtractor",
+    "check_weights",
+    "load_torch",
+    "load_weights",
+    "make",
+]
 
 DEFAULT, RANDOM = "default", "random"
 WRAPPERS = ("state_dict", "model")
 MOST_ELONGATED = 10
 BATCH_SIZE = 32
+
+
+def load_torch() -> Any:
+    """PyTorch, imported when it is needed."""
+    with needs("torch"):
+        import torch
+    return torch
 
 
 class TorchExtractor(Extractor):
@@ -84,6 +97,7 @@ class TorchExtractor(Extractor):
         """Features (n, dimension) of n prepared pictures; one batch at a time, on all cores."""
         if not len(batch):
             return np.empty((0, self.dimension), dtype=np.float32)
+        torch = load_torch()
         writable = np.require(batch, requirements=["C", "W"])  # PyTorch warns of others
         with self._lock, torch.inference_mode():
             values = self._forward(torch.from_numpy(writable).to(self._device))
@@ -93,6 +107,7 @@ class TorchExtractor(Extractor):
 
 
 def _device(device: str | None) -> Any:
+    torch = load_torch()
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -117,7 +132,7 @@ def _digest_weights(state: Mapping[str, Any]) -> str:
     total = hashlib.sha256()
     for name, tensor in sorted(state.items()):
         total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        plain = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+        plain = tensor.detach().cpu().contiguous().reshape(-1).view(load_torch().uint8)
         total.update(plain.numpy())
     return total.hexdigest()
 
@@ -142,14 +157,17 @@ def make(name: str, weights: Any, create: Callable[[bool], Any]) -> Any:
 
     Without them it starts from numbers that are random, but always the same.
     """
-    if weights != DEFAULT:
+    torch = load_torch()
+    try:
+        if weights == DEFAULT:
+            return create(True)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             return create(False)
-    try:
-        return create(True)
     except Exception as error:  # the libraries have many ways to fail at this
         reason = " ".join(str(error).split())[:200]
+        if weights != DEFAULT:
+            raise ValueError(f"{name}: can not be made ({reason})") from error
         raise ValueError(
             f"{name}: its weights could not be fetched ({reason}); give a file of them as weights="
         ) from error
@@ -180,7 +198,7 @@ def _read_state(path: Path) -> dict[str, Any]:
 
             state = load_file(path)
         else:
-            state = torch.load(path, map_location="cpu", weights_only=True)
+            state = load_torch().load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # bytes that mean nothing can make it raise anything
         raise ValueError(f"{path}: not a file of weights, or damaged") from error
     for wrapper in WRAPPERS:

@@ -14,12 +14,10 @@ from zshash.images.torch_extractor import (
     DEFAULT,
     TorchExtractor,
     check_weights,
+    load_torch,
     load_weights,
     make,
 )
-
-with needs("torch"):
-    import torch
 
 __all__ = ["open_clip_extractor", "timm_extractor", "torchvision_extractor"]
 
@@ -85,10 +83,11 @@ def _torchvision_network(name: str, fetch: bool) -> Any:
 
 
 def _without_last_linear(module: Any) -> Any:
-    linear = [name for name, part in module.named_modules() if isinstance(part, torch.nn.Linear)]
+    nn = load_torch().nn
+    linear = [name for name, part in module.named_modules() if isinstance(part, nn.Linear)]
     if not linear:
         raise ValueError("it has no linear layer to leave out; name a layer behind a dot")
-    module.set_submodule(linear[-1], torch.nn.Identity())
+    module.set_submodule(linear[-1], nn.Identity())
     return module
 
 
@@ -108,10 +107,11 @@ def _up_to(module: Any, layer: str) -> Any:
 
 def _full_name(module: Any, layer: str) -> str:
     """The place of AlexNet's and VGG's fully connected layers."""
+    nn = load_torch().nn
     parts = getattr(module, "classifier", None)
-    if layer not in FULLY_CONNECTED or not isinstance(parts, torch.nn.Sequential):
+    if layer not in FULLY_CONNECTED or not isinstance(parts, nn.Sequential):
         return layer
-    places = [n for n, part in enumerate(parts) if isinstance(part, torch.nn.ReLU)]
+    places = [n for n, part in enumerate(parts) if isinstance(part, nn.ReLU)]
     if len(places) != len(FULLY_CONNECTED):
         return layer
     return f"classifier.{places[FULLY_CONNECTED.index(layer)]}"

@@ -1,0 +1,185 @@
+"""Damaged and forged pictures: an image within the limits, or `PictureError`, and nothing else.
+
+Every example is decoded by a child process, which may crash, hang or grow without harm. The
+examples are the same in every run. For new ones, and so many times more of them:
+
+    ZSHASH_HOSTILE=100 pytest tests/images/test_hostile_pictures.py
+"""
+
+import os
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from tests.images.decoding_child import Child
+from tests.images.forged import KINDS, bases, hostile
+from tests.images.picture_files import (
+    GREY,
+    HAS_AVIF,
+    RGB,
+    RGBA,
+    chunk,
+    encoded,
+    exif,
+    gif,
+    jpeg_with,
+    png,
+    smooth,
+    tiff,
+    tiff_of,
+)
+from zshash.images.limits import Limits
+
+TIMES = int(os.environ.get("ZSHASH_HOSTILE", "0"))
+N_EXAMPLES = 250
+LIMITS = Limits(pixels=1_000_000, bytes=10_000_000)
+MEGABYTE = 2**20
+needs_measure = pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="memory is measured on Linux"
+)
+
+
+@pytest.fixture(scope="module")
+def child():
+    child = Child(warm_up=list(bases().values()))
+    yield child
+    child.stop()
+
+
+def check(child, content, limits=LIMITS, side=0):
+    answer = child.decode(content, limits, side)
+    if not answer.said.startswith("refused: "):
+        mode, width, height = answer.said.split()
+        assert mode == "RGB"
+        assert 0 < int(width) * int(height) <= limits.pixels
+    assert answer.memory <= limits.memory
+    return answer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_forged_pictures(child, kind):
+    @settings(
+        max_examples=N_EXAMPLES * max(1, TIMES),
+        derandomize=not TIMES,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(hostile(kind), st.sampled_from([0, 8]))
+    def forged(content, side):
+        check(child, content, side=side)
+
+    forged()
+
+
+def test_whole_pictures_pass(child):
+    for name, content in bases().items():
+        assert check(child, content).said.startswith("RGB "), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_length(child, kind):
+    for name, content in bases().items():
+        if name.split()[0] == kind:
+            step = 1 if TIMES else max(7, len(content) // 40)
+            for n_bytes in {*range(0, len(content), step), len(content) - 1}:
+                check(child, content[:n_bytes])
+
+
+def large_pictures():
+    """Pictures of two thousand by two thousand pixels, turned on their side, the costly ways."""
+    side = 2000
+    colours = smooth(side, side)
+    layer = np.dstack([colours, colours[..., 0]])
+    image, clear = Image.fromarray(colours), Image.fromarray(layer)
+    turned = {"exif": exif(6)}
+    remark = chunk(b"eXIf", exif(6)[6:])
+    zipped = {"compress": lambda data: zlib.compress(data, 1), "t274": [6]}
+    yield "jpeg inks", encoded(image.convert("CMYK"), "JPEG", progressive=True, **turned)
+    yield "png alpha", png((side, side), 8, RGBA, [row.tobytes() for row in layer], remark)
+    yield "png sixteen", png((side, side), 16, GREY, [bytes(2 * side)] * side, remark)
+    yield "png palette", encoded(image.quantize(16), "PNG", transparency=b"\0\x80", **turned)
+    yield "gif", encoded(image.quantize(16), "GIF", transparency=1)
+    yield "webp alpha", encoded(clear, "WEBP", method=0, **turned)
+    lossless = {"lossless": True, "method": 0, "quality": 0}
+    yield "webp lossless", encoded(clear, "WEBP", **lossless, **turned)
+    yield "tiff sixteen", tiff_of(layer.astype(np.uint16), t338=[2], **zipped)
+    yield "tiff floats", tiff_of(colours[..., 0].astype(np.float32), **zipped)
+    yield "ppm sixteen", b"P5 1000 4000 999\n" + bytes(2 * side * side)
+    if HAS_AVIF:
+        yield "avif alpha", encoded(clear, "AVIF", speed=10, subsampling="4:4:4", **turned)
+
+
+@needs_measure
+def test_memory_of_large_pictures(child):
+    limits = Limits(pixels=4_000_000, bytes=20_000_000)
+    for name, content in large_pictures():
+        answer = check(child, content, limits)
+        assert answer.said == "RGB 2000 2000" or name.startswith("ppm"), name
+        assert answer.memory <= 20 * limits.pixels + 4 * len(content) + 8 * MEGABYTE, name
+
+
+def overlapping_tiles():
+    tags = {256: [10], 257: [10], 258: [8], 259: [8], 262: [1], 277: [1]}
+    tile = zlib.compress(bytes(10_000 * 10_000), 1)
+    return tiff(tags | {322: [10_000], 323: [10_000]}, [tile], tiled=True)
+
+
+def rows_of_one_pixel(n_rows):
+    tags = {256: [1], 257: [n_rows], 258: [8], 259: [1], 262: [1], 277: [1], 278: [1]}
+    return tiff(tags, [b"x"] * n_rows)
+
+
+def many_scans():
+    content = encoded(Image.new("RGB", (1000, 1000)), "JPEG", progressive=True)
+    last = content.rindex(b"\xff\xda")
+    return content[:-2] + content[last : last + 12] * 500_000 + content[-2:]
+
+
+def hidden_frame():
+    large, small = struct.pack(">II", 5000, 5000), struct.pack(">II", 9, 9)
+    content = encoded(Image.new("L", (5000, 5000)), "AVIF", speed=10)
+    return content.replace(b"ispe\0\0\0\0" + large, b"ispe\0\0\0\0" + small)
+
+
+def bombs():
+    """Small files that ask for more: of memory, or of time."""
+    jpeg = encoded(smooth(40, 40), "JPEG")
+    behind = jpeg.index(b"\xff\xdb")
+    rows = [bytes(30)] * 10
+    zeros = zlib.compress(bytes(60_000_000))
+    words = [chunk(name, b"a\0\0" + zeros) for name in (b"iCCP", b"zTXt")]
+    many = [chunk(b"zTXt", b"%d\0\0" % i + zlib.compress(bytes(10**6))) for i in range(100)]
+    indices, palette = [0] * 100, [[0, 0, 0], [1, 2, 3]]
+    yield "segments", jpeg_with(jpeg, *[(0xE5, b"")] * 2_000_000)
+    yield "remarks", jpeg_with(jpeg, *[(0xE1, b"Exif\0\0".ljust(65_000))] * 140)
+    yield "junk", jpeg[:behind] + bytes(9_000_000) + jpeg[behind:]
+    yield "scans", many_scans()
+    yield "words", png((10, 10), 8, RGB, rows, *words, *many)
+    yield "words behind", png((10, 10), 8, RGB, rows, behind=[*words, *many])
+    yield (
+        "comments",
+        gif((10, 10), (0, 0, 10, 10), indices, palette, b"!\xfe" + b"\2ab" * 10**6 + b"\0"),
+    )
+    yield "a frame", gif((1, 1), (0, 0, 9000, 9000), indices, palette, b"!\xf9\4\x09\0\0\0\0")
+    yield "a tile", overlapping_tiles()
+    yield "strips", rows_of_one_pixel(60_000)
+    yield "many strips", rows_of_one_pixel(900_000)
+    yield "numbers", tiff({256: [9] * 2_000_000, 257: [9], 258: [8]}, [b"x"])
+    yield "remarks between numbers", b"P3 10 10 255\n" + b"#\n" * 4_000_000
+    yield "a long line", png((1, 10**9), 8, GREY, rows)
+    if HAS_AVIF:
+        yield "a hidden frame", hidden_frame()
+
+
+def test_bombs(child):
+    for name, content in bombs():
+        assert len(content) < LIMITS.bytes, name
+        answer = check(child, content)
+        assert answer.seconds < 10, name
