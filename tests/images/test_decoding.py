@@ -367,7 +367,7 @@ def headers(width, height):
 def test_too_many_pixels_are_refused_unseen(kind):
     content = headers(30000, 30000)[kind]
     assert len(content) < 4000
-    with pytest.raises(PictureError, match=r"3000\d × 3000\d pixels, more than the limit of 8"):
+    with pytest.raises(PictureError, match=r"^(3.* × 3.*|900\d{6}) pixels, more than"):
         decode(content)
 
 

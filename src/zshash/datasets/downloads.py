@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from logging import WARNING, Logger
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from zshash._cache import cache_folder
 from zshash._extras import needs
@@ -197,8 +197,7 @@ def _unpack(name: str, path: Path, folder: Path) -> None:
     """Unpack an archive into a folder; a file that is none is moved there."""
     try:
         if path.name.endswith((".tar.gz", ".tgz", ".tar")):
-            with tarfile.open(path) as archive:
-                archive.extractall(folder, filter="data")
+            _untar(path, folder)
         elif path.suffix == ".zip":
             _unzip(path, folder)
         else:
@@ -206,6 +205,13 @@ def _unpack(name: str, path: Path, folder: Path) -> None:
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         reason = getattr(error, "strerror", None) or "it is damaged, or not safe"
         raise DataError(f"{name}: {path.name} can not be unpacked: {reason}") from error
+
+
+def _untar(path: Path, folder: Path) -> None:
+    # Python 3.11.3 and earlier have no filter; what is unpacked has the checksum of a known file
+    options: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+    with tarfile.open(path) as archive:
+        archive.extractall(folder, **options)
 
 
 def _unzip(path: Path, folder: Path) -> None:

@@ -44,13 +44,16 @@ def read_matrix(path: Path, name: str) -> NDArray[Any]:
     if not _holds_lists_of_numbers(column.type):
         raise DataError(f"{path}: the column {name} must hold lists of numbers, not {column.type}")
     # block by block, for lists in one block can not have more than 2**31 values in all
-    blocks = [_rows(path, name, block) for block in column.chunks if len(block)]
+    blocks = [block for block in column.chunks if len(block)]
     if not blocks:
         raise DataError(f"{path}: there are no rows")
-    widths = {block.shape[1] for block in blocks}
+    if any(block.null_count or block.flatten().null_count for block in blocks):
+        raise DataError(f"{path}: values are missing in the column {name}")
+    widths = np.unique(np.concatenate([block.value_lengths() for block in blocks]))
     if len(widths) > 1:
-        raise _uneven(path, name, widths)
-    return np.concatenate(blocks)
+        lengths = f"{widths[0]} and {widths[1]}"
+        raise DataError(f"{path}: the lists in the column {name} differ in length ({lengths})")
+    return np.concatenate([_rows(block, int(widths[0])) for block in blocks])
 
 
 def _read(path: Path, names: Sequence[str]) -> "pa.Table":
@@ -73,17 +76,5 @@ def _holds_lists_of_numbers(kind: "pa.DataType") -> bool:
     return bool(types.is_integer(kind.value_type) or types.is_floating(kind.value_type))
 
 
-def _rows(path: Path, name: str, block: "pa.Array") -> NDArray[Any]:
-    """Lists that follow each other in the file, as an array."""
-    values = block.flatten()
-    if block.null_count or values.null_count:
-        raise DataError(f"{path}: values are missing in the column {name}")
-    widths = set(np.unique(block.value_lengths()).tolist())
-    if len(widths) > 1:
-        raise _uneven(path, name, widths)
-    return np.asarray(values.to_numpy(zero_copy_only=False)).reshape(len(block), *widths)
-
-
-def _uneven(path: Path, name: str, widths: set[int]) -> DataError:
-    lengths = " and ".join(map(str, sorted(widths)[:2]))
-    return DataError(f"{path}: the lists in the column {name} differ in length ({lengths})")
+def _rows(block: "pa.Array", width: int) -> NDArray[Any]:
+    return np.asarray(block.flatten().to_numpy(zero_copy_only=False)).reshape(len(block), width)

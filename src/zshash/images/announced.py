@@ -14,10 +14,10 @@ class Announced(NamedTuple):
     ----------
     orientation : int
         Which side is up, 1 to 8 as EXIF counts.
-    size : tuple of int
-        Width and height of the largest frame that a decoder will hold, where that may be larger
-        than the picture.
+    pixels : int
+        Area of the largest frame that a decoder will hold, where that may be larger than the
+        picture.
     """
 
     orientation: int = 1
-    size: tuple[int, int] = (0, 0)
+    pixels: int = 0

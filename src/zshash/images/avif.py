@@ -37,7 +37,7 @@ def strip_avif(content: memoryview) -> Announced:
         read += len(stream)
         if read > 2 * len(content):
             raise ValueError("parts of it overlap")
-    return Announced(size=(pixels // 2, 1))  # colour and alpha are two frames of one picture
+    return Announced(pixels=pixels // 2)  # colour and alpha are two frames of one picture
 
 
 def _body(content: memoryview, kind: bytes) -> memoryview:

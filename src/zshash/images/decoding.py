@@ -108,17 +108,21 @@ def _from_array(pixels: NDArray[np.uint8], limits: Limits) -> Image.Image:
             "pixels must be uint8 of shape (height, width) or (height, width, 3 or 4), got "
             f"{pixels.dtype} of shape {pixels.shape}"
         )
-    _check_pixels(pixels.shape[1], pixels.shape[0], limits)
+    _check_size(pixels.shape[1], pixels.shape[0], limits)
     return Image.fromarray(pixels)
 
 
-def _check_pixels(width: int, height: int, limits: Limits) -> None:
+def _check_size(width: int, height: int, limits: Limits) -> None:
     if max(width, height) > LONGEST:  # Pillow keeps a pointer for each row
         raise PictureError(f"{width} × {height} pixels, a side of more than {LONGEST}")
+    _check_pixels(width * height, limits, f"{width} × {height}")
+
+
+def _check_pixels(pixels: int, limits: Limits, product: str = "") -> None:
     most = min(limits.pixels, Image.MAX_IMAGE_PIXELS or limits.pixels)
-    if width * height > most:
+    if pixels > most:
         whose = " (PIL.Image.MAX_IMAGE_PIXELS)" if most < limits.pixels else ""
-        raise PictureError(f"{width} × {height} pixels, more than the limit of {most}{whose}")
+        raise PictureError(f"{product or pixels} pixels, more than the limit of {most}{whose}")
 
 
 def _decode(file: BytesIO, limits: Limits, side: int) -> Image.Image:
@@ -127,7 +131,7 @@ def _decode(file: BytesIO, limits: Limits, side: int) -> Image.Image:
         if kind is None or kind not in _kinds():
             raise PictureError(f"not a picture of a kind that is read ({', '.join(_kinds())})")
         found = strip(content, kind)
-    _check_pixels(*found.size, limits)
+    _check_pixels(found.pixels, limits)
     plain, exif = _load(file, kind, limits, side)
     up = orientation(exif) if exif else found.orientation
     return plain.transpose(UPRIGHT[up]) if up in UPRIGHT else plain
@@ -137,7 +141,7 @@ def _load(file: BytesIO, kind: str, limits: Limits, side: int) -> tuple[Image.Im
     """Pixels, not yet upright, and the camera's remarks where they were left in."""
     factory, _ = Image.OPEN[kind]  # by way of `Image.open` it would warn of large pictures
     with factory(file, "") as image:
-        _check_pixels(*image.size, limits)
+        _check_size(*image.size, limits)
         if side:
             image.draft(None, (2 * side, 2 * side))
         image.load()

@@ -160,7 +160,7 @@ def _strip_gif(content: memoryview) -> Announced:
         place += 1
         if mark == FRAME:
             left, top, wide, high = struct.unpack_from("<4H", content, place)
-            return Announced(size=(max(width, left + wide), max(height, top + high)))
+            return Announced(pixels=max(width, left + wide) * max(height, top + high))
         if mark == EXTENSION:
             place = _strip_extension(content, place)
     return Announced()
@@ -188,15 +188,14 @@ def _behind_blocks(content: memoryview, place: int) -> int:
 
 
 def _measure_webp(content: memoryview) -> Announced:
-    """Leave all as it is: a decoder of WebP takes no harm, but it needs room before it is asked."""
+    """Leave all as it is; but a decoder of WebP takes its memory before it can be asked."""
     name = bytes(content[12:16])
     if name == b"VP8X":
-        width, height = content[24:27], content[27:30]
-        return Announced(size=(_little(width) + 1, _little(height) + 1))
+        return Announced(pixels=(_little(content[24:27]) + 1) * (_little(content[27:30]) + 1))
     if name == b"VP8L":
         bits = _little(content[21:25])
-        return Announced(size=((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1))
-    return Announced(size=(_little(content[26:28]) & 0x3FFF, _little(content[28:30]) & 0x3FFF))
+        return Announced(pixels=((bits & 0x3FFF) + 1) * ((bits >> 14 & 0x3FFF) + 1))
+    return Announced(pixels=(_little(content[26:28]) & 0x3FFF) * (_little(content[28:30]) & 0x3FFF))
 
 
 def _little(number: memoryview) -> int:

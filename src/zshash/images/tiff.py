@@ -102,7 +102,7 @@ def strip_tiff(content: memoryview) -> Announced:
     _write(content, layout, list(tags.values()))
     return Announced(
         _sensible(numbers.get(ORIENTATION, 1)),
-        (numbers.get(TILE_WIDTH, 0), numbers.get(TILE_HEIGHT, 0)),
+        numbers.get(TILE_WIDTH, 0) * numbers.get(TILE_HEIGHT, 0),
     )
 
 
