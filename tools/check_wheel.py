@@ -1,8 +1,11 @@
 """Build the wheel, install it in an empty environment outside the checkout, and use it there.
 
+First the core alone, then with pictures.
+
 python tools/check_wheel.py
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -25,6 +28,18 @@ heavy = {"torch", "dask", "fastapi", "matplotlib", "PIL", "onnxruntime"} & set(s
 assert not heavy, heavy
 """
 
+DRAW = """
+import sys
+from pathlib import Path
+import numpy as np
+from PIL import Image
+for seed, name in enumerate(["cat", "dog", "truck"] * 6):
+    pixels = np.random.RandomState(seed).randint(0, 256, size=(9, 9, 3), dtype=np.uint8)
+    Path("photos", name).mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels).resize((90, 90)).save(f"photos/{name}/{seed}.jpg")
+assert "torch" not in sys.modules
+"""
+
 
 def run(*command: str | Path, folder: Path) -> str:
     """Output of a command; its whole output and an error where it fails."""
@@ -32,6 +47,20 @@ def run(*command: str | Path, folder: Path) -> str:
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
+    """Install what pictures need, learn from some and find one of them."""
+    os.environ["ZSHASH_CACHE"] = str(folder / "cache")
+    run(binaries / "pip", "install", "--quiet", f"{wheel}[images]", folder=folder)
+    run(binaries / "python", "-c", DRAW, folder=folder)
+    zshash = binaries / "zshash"
+    model = ("-m", "model")
+    run(zshash, "fit", "photos", "--unseen", "dog", "--bits", "16", "-o", "model", folder=folder)
+    run(zshash, "encode", "photos", *model, "-o", "codes.npz", folder=folder)
+    found = run(zshash, "search", "codes.npz", "photos/dog/1.jpg", *model, folder=folder)
+    if "   0  photos/dog/1.jpg  dog" not in found:
+        sys.exit(f"a picture did not find itself:\n{found}")
 
 
 def main() -> None:
@@ -50,6 +79,7 @@ def main() -> None:
         output = run(binaries / "zshash", "demo", "--bits", "16", "--seeds", "1", folder=folder)
         if not (folder / "zshash-demo.html").is_file():
             sys.exit(f"the installed demo wrote no page:\n{output}")
+        search_pictures(binaries, wheel, folder)
         print(f"{wheel.name}: {wheel.stat().st_size / 2**20:.1f} MiB, installs and runs by itself")
 
 
