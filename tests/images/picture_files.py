@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, features
 
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = 0, 2, 3, 4, 6  # PNG's numbers for colours
-HAS_AVIF = features.check("avif")
+HAS_AVIF = "avif" in features.modules and features.check("avif")
 
 
 def noise(*shape, seed=0):
@@ -119,3 +119,17 @@ def bmp(size, depth, body, compression=0, palette=b""):
     head = struct.pack("<IiiHHIIiiII", 40, *numbers)
     offset = 54 + len(palette)
     return b"BM" + struct.pack("<IHHI", offset + len(body), 0, 0, offset) + head + palette + body
+
+
+def mpo(*pictures):
+    """Several JPEG files in one, as a phone writes them."""
+    sizes = [len(picture) for picture in pictures]
+    n_bytes = 16 * len(pictures)
+    tags = struct.pack("<HHI4s", 0xB000, 7, 4, b"0100")
+    tags += struct.pack("<HHIIHHII", 0xB001, 4, 1, len(sizes), 0xB002, 7, n_bytes, 50)
+    head = b"MPF\0II*\0" + struct.pack("<IH", 8, 3) + tags + bytes(4)
+    sizes[0] += len(head) + n_bytes + 4
+    places = [0, *(place - 10 for place in list(accumulate(sizes))[:-1])]
+    entries = zip(sizes, places, strict=True)
+    index = b"".join(struct.pack("<IIIHH", 0, size, place, 0, 0) for size, place in entries)
+    return jpeg_with(pictures[0], (0xE2, head + index)) + b"".join(pictures[1:])

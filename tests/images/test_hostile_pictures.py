@@ -125,10 +125,11 @@ def test_memory_of_large_pictures(child):
         assert answer.memory <= 20 * limits.pixels + 4 * len(content) + 8 * MEGABYTE, name
 
 
-def overlapping_tiles():
-    tags = {256: [10], 257: [10], 258: [8], 259: [8], 262: [1], 277: [1]}
-    tile = zlib.compress(bytes(10_000 * 10_000), 1)
-    return tiff(tags | {322: [10_000], 323: [10_000]}, [tile], tiled=True)
+def tiles_of(width, height, rows=10):
+    """Tiles that stand out to the right of a narrow picture."""
+    tags = {256: [10], 257: [rows], 258: [8], 259: [8], 262: [1], 277: [1]}
+    tile = zlib.compress(bytes(width * height), 1)
+    return tiff(tags | {322: [width], 323: [height]}, [tile] * -(-rows // height), tiled=True)
 
 
 def rows_of_one_pixel(n_rows):
@@ -139,7 +140,7 @@ def rows_of_one_pixel(n_rows):
 def many_scans():
     content = encoded(Image.new("RGB", (1000, 1000)), "JPEG", progressive=True)
     last = content.rindex(b"\xff\xda")
-    return content[:-2] + content[last : last + 12] * 500_000 + content[-2:]
+    return content[:-2] + content[last : last + 12] * 8000 + content[-2:]
 
 
 def hidden_frame():
@@ -149,37 +150,37 @@ def hidden_frame():
 
 
 def bombs():
-    """Small files that ask for more: of memory, or of time."""
+    """Small files that ask for much memory or time: name, content, and what becomes of them."""
     jpeg = encoded(smooth(40, 40), "JPEG")
     behind = jpeg.index(b"\xff\xdb")
     rows = [bytes(30)] * 10
     zeros = zlib.compress(bytes(60_000_000))
     words = [chunk(name, b"a\0\0" + zeros) for name in (b"iCCP", b"zTXt")]
-    many = [chunk(b"zTXt", b"%d\0\0" % i + zlib.compress(bytes(10**6))) for i in range(100)]
+    words += [chunk(b"zTXt", b"%d\0\0" % i + zlib.compress(bytes(10**6))) for i in range(100)]
+    comment, control = b"!\xfe" + b"\2ab" * 10**6 + b"\0", b"!\xf9\4\x09\0\0\0\0"
     indices, palette = [0] * 100, [[0, 0, 0], [1, 2, 3]]
-    yield "segments", jpeg_with(jpeg, *[(0xE5, b"")] * 2_000_000)
-    yield "remarks", jpeg_with(jpeg, *[(0xE1, b"Exif\0\0".ljust(65_000))] * 140)
-    yield "junk", jpeg[:behind] + bytes(9_000_000) + jpeg[behind:]
-    yield "scans", many_scans()
-    yield "words", png((10, 10), 8, RGB, rows, *words, *many)
-    yield "words behind", png((10, 10), 8, RGB, rows, behind=[*words, *many])
-    yield (
-        "comments",
-        gif((10, 10), (0, 0, 10, 10), indices, palette, b"!\xfe" + b"\2ab" * 10**6 + b"\0"),
-    )
-    yield "a frame", gif((1, 1), (0, 0, 9000, 9000), indices, palette, b"!\xf9\4\x09\0\0\0\0")
-    yield "a tile", overlapping_tiles()
-    yield "strips", rows_of_one_pixel(60_000)
-    yield "many strips", rows_of_one_pixel(900_000)
-    yield "numbers", tiff({256: [9] * 2_000_000, 257: [9], 258: [8]}, [b"x"])
-    yield "remarks between numbers", b"P3 10 10 255\n" + b"#\n" * 4_000_000
-    yield "a long line", png((1, 10**9), 8, GREY, rows)
+    yield "segments", jpeg_with(jpeg, *[(0xE5, b"")] * 2_000_000), "more than 10000 segments"
+    yield "remarks", jpeg_with(jpeg, *[(0xE1, exif(1).ljust(65_000))] * 140), "RGB 40 40"
+    yield "junk", jpeg[:behind] + bytes(9_000_000) + jpeg[behind:], "no picture in it"
+    yield "scans", many_scans(), "painted 8010 times over"
+    yield "words", png((10, 10), 8, RGB, rows, *words), "RGB 10 10"
+    yield "words behind", png((10, 10), 8, RGB, rows, behind=words), "RGB 10 10"
+    yield "comments", gif((10, 10), (0, 0, 10, 10), indices, palette, comment), "RGB 10 10"
+    yield "frame", gif((1, 1), (0, 0, 9000, 9000), indices, palette, control), "81000000 pixels"
+    yield "tile", tiles_of(10_000, 10_000), "100000000 pixels"
+    yield "tiles", tiles_of(1_000_000, 1, rows=1500), "375000000 pixels"
+    yield "strips", rows_of_one_pixel(65_000), "RGB 1 65000"
+    yield "more strips", rows_of_one_pixel(900_000), "cut into more than 65536 pieces"
+    yield "numbers", tiff({256: [9] * 2_000_000, 257: [9], 258: [8]}, [b"x"]), "too many numbers"
+    yield "ppm", b"P3 10 10 255\n" + b"#\n" * 4_000_000, "more than 10000 remarks"
+    yield "long line", png((1, 10**7), 8, GREY, rows), "a side of more than 1048576"
     if HAS_AVIF:
-        yield "a hidden frame", hidden_frame()
+        yield "hidden frame", hidden_frame(), "12500000 pixels, more than the limit"
 
 
 def test_bombs(child):
-    for name, content in bombs():
+    for name, content, expected in bombs():
         assert len(content) < LIMITS.bytes, name
         answer = check(child, content)
+        assert expected in answer.said, name
         assert answer.seconds < 10, name

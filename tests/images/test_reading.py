@@ -180,8 +180,12 @@ class TestLike:
     @pytest.mark.parametrize(
         ("facts", "message"),
         [
-            ({}, "no network 'None'"),
+            ({}, r"features of None, which can not be had here \(no network 'None'"),
             ({"name": 3, "options": 4}, "no network '3'"),
+            (
+                {"name": "onnx:gone.onnx", "options": {"size": 9}},
+                r"of onnx:gone.onnx \(size=9\), which can not be had here \(gone.onnx: there is no",
+            ),
             ({"name": "efficientnet-lite0"}, "trained on features of efficientnet-lite0, and"),
         ],
     )

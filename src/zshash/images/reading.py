@@ -109,9 +109,19 @@ class PictureReader:
                 f"network: say --extractor {name} if you trust it"
             )
         own = self if self.extractor else replace(self, extractor=name, options=options)
-        if own.network.fingerprint != facts.get("fingerprint"):
+        theirs = described(name, options)
+        try:
+            fingerprint = own.network.fingerprint
+        except ValueError as error:
+            if self.extractor:
+                raise
             raise DataError(
-                f"the model was trained on features of {described(name, options)}, and "
+                f"the model was trained on features of {theirs}, which can not be had here "
+                f"({error}): say --extractor with the same network"
+            ) from error
+        if fingerprint != facts.get("fingerprint"):
+            raise DataError(
+                f"the model was trained on features of {theirs}, and "
                 f"{described(own.network.name, own.options)} as it is here gives others"
             )
         return own

@@ -95,15 +95,16 @@ def strip_tiff(content: memoryview) -> Announced:
             tags.setdefault(tag.code, tag)
     _check(tags)
     numbers = {code: layout.number(tag) for code, tag in tags.items()}
+    n_parts = _n_parts(numbers, tiled=TILES in tags)
     for code in (STRIPS, TILES):
-        if code in tags and tags[code].n_numbers > 16 * _parts(numbers, tiled=code == TILES):
+        if code in tags and tags[code].n_numbers > 16 * n_parts:
             raise ValueError("cut into more pieces than it has room for")
+    up = _sensible(numbers.get(ORIENTATION, 1))
     tags.pop(ORIENTATION, None)
     _write(content, layout, list(tags.values()))
-    return Announced(
-        _sensible(numbers.get(ORIENTATION, 1)),
-        numbers.get(TILE_WIDTH, 0) * numbers.get(TILE_HEIGHT, 0),
-    )
+    tile = numbers.get(TILE_WIDTH, 0) * numbers.get(TILE_HEIGHT, 0)
+    # tiles may stand out, though not so far that decoding them is most of the work
+    return Announced(up, max(tile, n_parts * tile // 4))
 
 
 def _check(tags: dict[int, _Tag]) -> None:
@@ -113,7 +114,7 @@ def _check(tags: dict[int, _Tag]) -> None:
         raise ValueError(f"cut into more than {MOST_NUMBERS // 2} pieces")
 
 
-def _parts(numbers: dict[int, int], tiled: bool) -> int:
+def _n_parts(numbers: dict[int, int], tiled: bool) -> int:
     """How many strips or tiles cover the picture; others would only paint over them."""
     width, height = numbers.get(WIDTH, 0), numbers.get(HEIGHT, 0)
     part_width = numbers.get(TILE_WIDTH, 0) if tiled else width
