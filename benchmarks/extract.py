@@ -113,8 +113,8 @@ def compare(name: str, sources: Any, seconds: float, repeats: int) -> None:
     ways = peers(tensors, n_threads)
     best = max(ways, key=lambda way: rate(ways[way], 32, seconds / 2))
     decoded, alone, whole = [], [], []
+    n = len(sources)
     for _ in range(repeats):
-        n = len(sources)
         decoded.append(rate(lambda: list(map_blocks(prepare, range(n))), n, seconds))
         alone.append(rate(ways[best], 32, seconds))
         whole.append(rate(lambda: list(extract_batches(network, sources, batches)), n, seconds))

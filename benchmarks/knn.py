@@ -2,9 +2,9 @@
 
     python benchmarks/knn.py FOLDER [--quick]
 
-FOLDER holds CIFAR-10 as it is distributed. Of its 10,000 test pictures, 2,000 are drawn to learn from
-and 500 to be classified by their 10 nearest neighbours, ten times. A quick run takes handwritten
-digits instead.
+FOLDER holds CIFAR-10 as it is distributed. Of its 10,000 test pictures, 2,000 are drawn to learn
+from and 500 to be classified by their 10 nearest neighbours, ten times. A quick run takes
+handwritten digits instead.
 """
 
 import argparse
