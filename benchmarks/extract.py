@@ -131,7 +131,8 @@ def compare(name: str, sources: Any, seconds: float, repeats: int) -> None:
 def peak(folder: str, n: int) -> float:
     """MiB beyond the loaded network and the table of features, for n pictures."""
     paths = sorted(Path(folder).iterdir())[:n]
-    reader = PictureReader(cache=False)
+    os.environ["ZSHASH_CACHE"] = f"{folder}-cache"
+    reader = PictureReader()
     reader.features(Pictures(tuple(paths[:64])))
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     before = memory("VmRSS")

@@ -14,6 +14,7 @@ from zshash.images import Limits, PictureReader
 from zshash.images.networks import DEFAULT
 
 __all__ = [
+    "READING",
     "all_seen_option",
     "are_standard",
     "bits_option",
@@ -174,6 +175,10 @@ _reading = (
         help="Keep the features of pictures, so that the next command has them.",
     ),
 )
+
+
+READING = ("extractor", "options", "files", "on_error", "max_pixels", "max_bytes", "cache")
+"""Names of these options."""
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:

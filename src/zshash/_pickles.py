@@ -85,7 +85,7 @@ class SafeUnpickler(pickle._Unpickler):
 
     def persistent_load(self, pid: Any) -> Any:
         """What a persistent id stands for: nothing, here."""
-        raise UnpicklingError(f"it refers to data outside of it ({str(pid)[:40]!r})")
+        raise UnpicklingError(f"it refers to data outside of it (by a {type(pid).__name__})")
 
     def load_build(self) -> None:
         """Give an object its state, if its class takes one."""

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from zshash._files import write_whole
 from zshash._options import (
+    READING,
     all_seen_option,
     are_standard,
     bits_option,
@@ -128,9 +129,9 @@ def fit(
     """Learn a hash function from DATA and write it to MODEL.
 
     DATA is a folder that has a folder of pictures for each category; a list of pictures with their
-    labels (.csv, .parquet); a table of features (.npz, .npy, .parquet); CIFAR, MNIST, Tiny-ImageNet,
-    ImageNet or MIRFlickr in a folder as they are distributed, or by name: cifar10, cifar100, mnist,
-    fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
+    labels (.csv, .tsv, .parquet); a table of features (.npz, .npy, .parquet); CIFAR, MNIST,
+    Tiny-ImageNet, ImageNet or MIRFlickr in a folder as they are distributed, or by name: cifar10,
+    cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
     """
     hasher = make_hasher(method, bits, normalize, settings).set_params(random_state=seed)
     notes = fit_model(
@@ -378,7 +379,8 @@ def compare(
     given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
     given["normalize"] = normalize
     if are_standard(data):
-        refuse((*given, "labels", "unseen", "all_seen"), "with a standard protocol")
+        own = (*given, "labels", "unseen", "all_seen", *READING)
+        refuse(own, "with a standard protocol")
     else:
         given["unseen"] = hidden_categories(unseen, all_seen)
     lengths = sorted(set(bits))

@@ -67,6 +67,7 @@ def test_a_film_is_read_by_the_picture_that_stands_for_it():
     content = film((64, 48))
     red = np.asarray(decode(content))[0, 0].astype(float)
     np.testing.assert_allclose(red, [255, 0, 0], atol=6)
+    assert np.array_equal(decode(content.replace(b"moov", b"free", 1)), decode(content))
     without = content.replace(b"meta", b"free", 1)
     with pytest.raises(PictureError, match="no single picture in it"):
         decode(without)

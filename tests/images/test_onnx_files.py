@@ -129,12 +129,49 @@ def test_weights_in_a_file_beside(tmp_path):
     data.write_bytes(data.read_bytes()[:-1] + b"\x42")
     assert read_model(path, output="y").fingerprint != model.fingerprint
     data.unlink()
-    with pytest.raises(ValueError, match=r"m\.data: No such file or directory \(a part of .*m\.o"):
+    with pytest.raises(ValueError, match=r"m\.onnx: its file of weights .*m\.data is not there"):
         read_model(path, output="y")
     content = path.read_bytes().replace(b"m.data", b"../m.d")
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"m\.onnx: weights in a file of another folder \(\.\./m"):
+    with pytest.raises(ValueError, match=r"m\.onnx: weights in a file of another folder"):
         read_model(path, output="y")
+
+
+def outside(values, name, location):
+    """A tensor whose numbers are in a file."""
+    tensor = numpy_helper.from_array(values, name)
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value=location)
+    return tensor
+
+
+def test_weights_of_a_node_in_a_file_beside(tmp_path):
+    constant = helper.make_node("Constant", [], ["w"], value=outside(WEIGHTS, "w", "w.bin"))
+    branch = helper.make_graph([constant], "inner", [], [])
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["y"]),
+        helper.make_node("If", ["yes"], ["z"], then_branch=branch, else_branch=branch),
+    ]
+    for number, own in enumerate([[constant, nodes[0]], nodes]):
+        (tmp_path / "w.bin").write_bytes(WEIGHTS.tobytes())
+        path = save(
+            tmp_path / f"{number}.onnx",
+            own,
+            [("x", FLOAT, ["n", 3]), ("yes", BOOL, [])],
+            [("y", FLOAT, ["n", 4])],
+            {} if number == 0 else {"w": WEIGHTS},
+        )
+        before = read_model(path).fingerprint
+        assert read_model(path).fingerprint == before
+        (tmp_path / "w.bin").write_bytes((2 * WEIGHTS).tobytes())
+        assert read_model(path).fingerprint != before
+    link = tmp_path / "model" / "0.onnx"
+    link.parent.mkdir()
+    link.write_bytes((tmp_path / "0.onnx").read_bytes())
+    (link.parent / "w.bin").symlink_to(tmp_path / "w.bin")
+    with pytest.raises(ValueError, match="weights in a file of another folder"):
+        read_model(link)
 
 
 def test_fingerprints(two_sided, tmp_path):

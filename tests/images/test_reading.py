@@ -1,8 +1,10 @@
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
+from tests.images.small_network import write_network
 from zshash.datasets import DataError, Pictures, digits, read_folder
 from zshash.images import Limits, PictureReader, PictureWarning
 from zshash.images.decoding import PictureError
@@ -56,6 +59,118 @@ def test_only_new_and_changed_pictures_are_read(photos, colours):
     found = PictureReader(colours).features(pictures)
     assert colours.n_prepared == 42
     assert_array_equal(found.X, truth(pictures))
+
+
+def twin(path, colour, other):
+    """Put another picture of the same size and time in the place of one."""
+    status = path.stat()
+    Image.new("RGB", (9, 9), other).save(path, format="BMP")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.stat().st_size == status.st_size
+    assert colour != other
+
+
+def test_a_picture_of_the_same_size_and_time_is_another_one(tmp_path, colours):
+    path = tmp_path / "one.bmp"
+    Image.new("RGB", (9, 9), "red").save(path)
+    pictures = Pictures((path, path), root=tmp_path)
+    first = PictureReader(colours).features(pictures)
+    twin(path, "red", "blue")
+    assert (PictureReader(colours).features(pictures).X != first.X).any()
+
+
+def test_a_touched_picture_is_read_again(photos, colours):
+    pictures = read_folder(photos)
+    PictureReader(colours).features(pictures)
+    os.utime(pictures.sources[3], ns=(1, 1))
+    PictureReader(colours).features(pictures)
+    assert colours.n_prepared == 41
+
+
+def test_the_same_name_in_two_folders(photos, colours):
+    found = PictureReader(colours).features(read_folder(photos))
+    assert Path(found.paths[0]).name == Path(found.paths[10]).name
+    assert (found.X[0] != found.X[10]).any()
+
+
+def test_a_picture_that_changes_meanwhile_is_left_out(photos, colours):
+    pictures = read_folder(photos)
+
+    def change(image, prepare=colours.prepare):
+        pictures.sources[1].write_bytes(pictures.sources[0].read_bytes())
+        return prepare(image)
+
+    colours.prepare = change
+    with pytest.warns(PictureWarning, match="changed while it was being read|1 of 40"):
+        found = PictureReader(colours).features(pictures)
+    assert len(found) == 39
+
+
+def test_pixels_of_another_shape_are_another_picture(colours):
+    flat = np.arange(48, dtype=np.uint8)
+    for shape in ((4, 4, 3), (2, 8, 3)):
+        pictures = Pictures(np.stack([flat.reshape(shape)] * 2))
+        PictureReader(colours).features(pictures)
+    assert colours.n_prepared == 4
+
+
+def test_a_network_that_fails_on_a_picture(pictures, colours):
+    def run(batch):
+        features = batch.reshape(len(batch), -1).copy()
+        features[features[:, 0] == features[:, 0].max(), 5] = np.nan
+        return features
+
+    colours.run = run
+    with pytest.warns(PictureWarning, match="the network gives no finite numbers|40 pictures"):
+        found = PictureReader(colours).features(pictures)
+    assert np.isfinite(found.X).all()
+    assert len(found) < 40
+
+
+def test_whatever_ends_it_keeps_what_was_done(pictures, colours, own_cache):
+    def run(batch):
+        if colours.n_prepared > 20:
+            raise KeyboardInterrupt
+        return batch.reshape(len(batch), -1)
+
+    colours.run, plain = run, colours.run
+    with pytest.raises(KeyboardInterrupt):
+        PictureReader(colours).features(pictures)
+    assert list(own_cache.rglob("*.shard"))
+    colours.run, colours.n_prepared = plain, 0
+    assert_array_equal(PictureReader(colours).features(pictures).X, truth(pictures))
+    assert colours.n_prepared < 40
+
+
+@pytest.mark.parametrize("name", ["a" * 250, "b\udcff", "ü ö/…"])
+def test_folders_of_any_name(tmp_path, colours, name):
+    root = tmp_path / name
+    root.mkdir(parents=True)
+    for number in range(3):
+        Image.new("RGB", (9, 9), (number, 0, 0)).save(root / f"{number}.png")
+    assert len(PictureReader(colours).features(replace(read_folder(root), root=root))) == 3
+    PictureReader(colours).features(replace(read_folder(root), root=root))
+    assert colours.n_prepared == 3
+
+
+def test_a_cache_that_can_not_be_used(pictures, colours, own_cache):
+    own_cache.write_text("a file")
+    with pytest.warns(UserWarning, match=r"features are not kept: .*cache.*ZSHASH_CACHE can name"):
+        found = PictureReader(colours).features(pictures)
+    assert_array_equal(found.X, truth(pictures))
+
+
+def test_a_single_picture_leaves_no_folder(pictures, colours, own_cache):
+    one = replace(pictures.select(np.array([5])), root=pictures.sources[5])
+    assert_array_equal(PictureReader(colours).features(one).X, truth(pictures)[[5]])
+    assert not own_cache.exists()
+
+
+def test_other_decoding_is_not_mixed_up(pictures, colours, monkeypatch):
+    PictureReader(colours).features(pictures)
+    monkeypatch.setattr("zshash.images.reading.DECODING", 999)
+    PictureReader(colours).features(pictures)
+    assert colours.n_prepared == 80
 
 
 def test_another_network_has_features_of_its_own(pictures, colours):
@@ -171,6 +286,24 @@ class TestLike:
     def test_by_name(self):
         reader = PictureReader("efficientnet-lite0")
         assert PictureReader().like(reader.facts()).network.dimension == 1280
+
+    def test_options_of_the_model(self, tmp_path):
+        write_network(tmp_path / "small.onnx")
+        name = f"onnx:{tmp_path / 'small.onnx'}"
+        facts = PictureReader(name, {"mean": 100, "scale": 50, "batch_size": 2}).facts()
+        assert facts["options"] == {"mean": 100, "scale": 50}
+        reader = PictureReader().like(facts)
+        assert reader.network.fingerprint == facts["fingerprint"]
+        assert PictureReader(options={"batch_size": 3}).like(facts).network.batch_size == 3
+        with pytest.raises(DataError, match="options of an extractor need its name"):
+            PictureReader(options={"mean": 1}).like(facts)
+        with pytest.raises(DataError, match=r"small\.onnx as it is here gives others"):
+            PictureReader(name).like(facts)
+
+    def test_what_is_asked_for_may_be_fetched(self):
+        facts = {"name": "timm:resnet18", "options": {}, "fingerprint": "x"}
+        with pytest.raises(DataError, match="as it is here gives others"):
+            PictureReader("efficientnet-lite0").like(facts)
 
     @pytest.mark.parametrize("name", ["timm:resnet18", "torchvision:alexnet.fc7", "open_clip:a/b"])
     def test_nothing_is_fetched_on_a_model_s_word(self, name):

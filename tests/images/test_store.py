@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -37,7 +39,26 @@ def test_rows_that_wait_are_there_too(tmp_path, rows):
     assert keys_of(2)[0] in store
     assert not shards(tmp_path)
     assert_array_equal(store.gather(keys_of(2)), rows[1:2])
-    assert len(shards(tmp_path)) == 1
+
+
+def test_rows_in_memory(rows):
+    store = FeatureStore(None, 3)
+    store.append(keys_of(*range(10)), rows)
+    store.flush()
+    assert_array_equal(store.gather(keys_of(7, 2)), rows[[7, 2]])
+
+
+def test_what_can_not_be_read_now_is_not_thrown_away(tmp_path, rows, monkeypatch):
+    write_shard(tmp_path / "0.shard", keys_of(0), rows[:1])
+
+    def busy(*_, **__):
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("zshash.images.store.safe_open", busy)
+        with pytest.raises(OSError, match="Too many open files"):
+            FeatureStore(tmp_path, 3)
+    assert_array_equal(FeatureStore(tmp_path, 3).gather(keys_of(0)), rows[:1])
 
 
 def test_many_rows_are_written_without_being_asked(tmp_path):
@@ -93,12 +114,14 @@ def test_a_shard_of_another_width_is_not_used(tmp_path, rows):
         assert keys_of(0)[0] not in FeatureStore(tmp_path, 4)
 
 
-def test_two_writers_do_not_overwrite_each_other(tmp_path, rows):
+def test_two_writers_do_not_overwrite_each_other(tmp_path, rows, monkeypatch):
     one, two = FeatureStore(tmp_path, 3), FeatureStore(tmp_path, 3)
     one.append(keys_of(0), rows[:1])
     two.append(keys_of(1), rows[1:2])
-    one.flush()
-    two.flush()
+    with monkeypatch.context() as patch:  # both look before either writes
+        patch.setattr(Path, "glob", lambda *_: iter(()))
+        one.flush()
+        two.flush()
     assert_array_equal(FeatureStore(tmp_path, 3).gather(keys_of(0, 1)), rows[:2])
 
 

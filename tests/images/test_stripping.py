@@ -192,15 +192,23 @@ def test_extensions_of_a_gif():
     indices = noise(4, 6) % 3
     extensions = [
         b"!\xfe\5words\4more\0",
-        b"!\xfe\0",
         b"!\xff\x0bNETSCAPE2.0\3\1\0\0\0",
         b"!\xff\x0bXMP DataXMP" + b"\x02ab" * 100 + b"\0",
         b"!\x01\x02ab\0",
         b"!\xf9\4\0\0\0\0\0",
         b"\0\0",
+        b"!\xfe\0",
     ]
     content = gif((6, 4), (0, 0, 6, 4), indices.ravel(), palette, b"".join(extensions))
     assert_array_equal(pixels(content), palette[indices])
+
+
+def test_an_empty_extension_goes_on_as_pillow_has_it():
+    small = b"," + struct.pack("<4HB", 0, 0, 1, 1, 0)
+    empty = b"!\x01\0" + bytes([len(small)]) + small + b"\0"
+    content = gif((1, 1), (0, 0, 9000, 9000), [0], [[0, 0, 0]], empty)
+    with pytest.raises(PictureError, match=r"^81000000 pixels, more than the limit"):
+        decode(content)
 
 
 def test_remarks_between_numbers():

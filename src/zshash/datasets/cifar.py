@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash._pickles import ARRAYS, SafeUnpickler, UnpicklingError
+from zshash._pickles import ARRAYS, PickledArray, SafeUnpickler, UnpicklingError
 from zshash.datasets.data import DataError, Pictures
 from zshash.datasets.files import read_lines, unreadable
 
@@ -171,6 +171,8 @@ def _read_binary(path: Path, layout: Layout, coarse: bool) -> Batch:
 def _read_pickle(path: Path, layout: Layout, coarse: bool) -> Batch:
     batch = _unpickle(path)
     try:
+        if not isinstance(batch["data"], PickledArray):
+            raise ValueError("no array")
         pixels = np.asarray(batch["data"])
     except (KeyError, ValueError, UnpicklingError) as error:
         raise DataError(f"{path}: damaged: it holds no pictures") from error
@@ -210,7 +212,9 @@ def _listed(path: Path, content: dict[str, Any], key: str) -> list[Any]:
 
 
 def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else ""  # anything else may take for ever to print
 
 
 def _upright(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

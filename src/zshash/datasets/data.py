@@ -37,6 +37,8 @@ class Dataset:
         Small pictures to show.
     paths : tuple of str
         Where the samples come from, empty where that is not known.
+    extractor : dict or None
+        The network that made the features, its options and its fingerprint, where that is known.
     """
 
     X: NDArray[np.float32]
@@ -45,6 +47,7 @@ class Dataset:
     synsets: tuple[str, ...] = ()
     images: NDArray[np.uint8] | None = None
     paths: tuple[str, ...] = ()
+    extractor: dict[str, Any] | None = None
 
     def __len__(self) -> int:
         return len(self.X)

@@ -135,6 +135,8 @@ def _read_parquet(path: Path) -> _Table:
     names = [name for name in column_names(path) if name.lower() in known]
     if not names:
         raise _no_path(path, column_names(path))
+    if len({name.lower() for name in names}) < len(names):
+        raise DataError(f"{path}: several columns have the same name in {', '.join(names)}")
     columns = {name.lower(): values for name, values in read_columns(path, names).items()}
     n_rows = len(next(iter(columns.values())))
     return _Table(path, columns, range(n_rows), "row")

@@ -72,14 +72,15 @@ def zero_shot_split(
     rng = check_random_state(random_state)
     categories = _categories(labels)
     hidden = _hidden(categories, unseen, rng)
-    seen = np.setdiff1d(categories, hidden)
     is_unseen = bears(labels, hidden)
-    candidates = np.flatnonzero(bears(labels, seen) & ~is_unseen)
+    candidates = np.flatnonzero(_labelled(labels) & ~is_unseen)
     strangers = np.flatnonzero(is_unseen)
+    if not candidates.size:
+        raise ValueError("nothing is left to train on: every sample belongs to a hidden category")
     train = draw_training(candidates, n_train, rng)
     queries = _draw_queries(strangers, n_queries, rng)
     database = _others(len(labels), queries)
-    return Split(train, queries, database, seen, hidden)
+    return Split(train, queries, database, _categories(labels[candidates]), hidden)
 
 
 def conventional_split(
@@ -97,7 +98,8 @@ def conventional_split(
     n_train : int, optional
         Training samples; by default all but the queries.
     n_queries : int, optional
-        Queries; by default a tenth of the samples.
+        Queries; by default a tenth of the samples. What belongs to no category is neither
+        queried with nor trained on.
     random_state : int, RandomState or None
 
     Examples
@@ -108,12 +110,11 @@ def conventional_split(
     """
     labels = _check_labels(labels)
     rng = check_random_state(random_state)
-    everyone = np.arange(len(labels))
-    n_queries = max(len(labels) // 10, 1) if n_queries is None else n_queries
-    queries = _draw_queries(everyone, n_queries, rng)
+    labelled = np.flatnonzero(_labelled(labels))
+    n_queries = max(len(labelled) // 10, 1) if n_queries is None else n_queries
+    queries = _draw_queries(labelled, n_queries, rng)
     database = _others(len(labels), queries)
-    labelled = database if labels.ndim == 1 else database[labels[database].any(axis=1)]
-    train = draw_training(labelled, n_train, rng)
+    train = draw_training(np.intersect1d(labelled, database), n_train, rng)
     seen = _categories(labels[train])
     return Split(train, queries, database, seen, seen[:0])
 
@@ -132,6 +133,11 @@ def _check_labels(labels: ArrayLike) -> NDArray[Any]:
 def _categories(labels: NDArray[Any]) -> NDArray[Any]:
     """The categories that occur: labels, or columns."""
     return np.unique(labels) if labels.ndim == 1 else np.flatnonzero(labels.any(axis=0))
+
+
+def _labelled(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which samples belong to a category at all."""
+    return np.ones(len(labels), bool) if labels.ndim == 1 else np.asarray(labels.any(axis=1))
 
 
 def _others(n: int, queries: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,5 +1,6 @@
 """Tables of features, with labels and category names, and the files they come in."""
 
+import json
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from zshash.datasets.data import DataError, Dataset, Labels, as_labels, tell_apart
 from zshash.datasets.parquet import column_names, read_columns, read_matrix
 
-__all__ = ["has_features", "load_features"]
+__all__ = ["has_features", "known_rows", "load_features", "read_numpy"]
 
 FEATURE_KEYS = ("X", "features", "embeddings")
 LABEL_KEYS = ("y", "labels", "label")
@@ -28,7 +29,8 @@ def load_features(path: str | Path) -> Dataset:
         ``.npy``: one (n, d) array. ``.npz``: ``X`` (n, d); optionally ``y`` (n,), labels as
         words or numbers; ``names``, the categories, which numbers 0, 1, … stand for; ``wnids``,
         the WordNet ids of the names; and ``paths`` (n,), where the samples come from. Where a
-        sample may have several labels, ``y`` is (n, c) of 0 and 1, a column for each name.
+        sample may have several labels, ``y`` is (n, c) of 0 and 1, a column for each name. What
+        ``zshash extract`` writes also has ``extractor``, the network as JSON.
         ``.parquet``: columns ``X``, lists of numbers; optionally ``y``, a label or a list of
         labels each; and ``path``.
 
@@ -42,10 +44,20 @@ def load_features(path: str | Path) -> Dataset:
         raise DataError(f"{path}: there is no such file")
     arrays = _read_arrays(path)
     X = _features(path, arrays)
-    labels, names = _labels(path, arrays, len(X))
+    return Dataset(X, **known_rows(path, arrays, len(X)))
+
+
+def known_rows(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[str, Any]:
+    """What arrays tell of n rows, by the names that it has in a `Dataset`."""
+    labels, names = _labels(path, arrays, n)
     synsets = _synsets(path, arrays, len(names))
-    paths = _paths(path, arrays, len(X))
-    return Dataset(X, labels, tell_apart(names, synsets, path), synsets, paths=paths)
+    return {
+        "labels": labels,
+        "names": tell_apart(names, synsets, path),
+        "synsets": synsets,
+        "paths": _paths(path, arrays, n),
+        "extractor": _extractor(path, arrays),
+    }
 
 
 def has_features(path: Path) -> bool:
@@ -61,10 +73,11 @@ def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     suffix = path.suffix.lower()
     if suffix not in (".npy", ".npz", ".parquet"):
         raise DataError(f"{path}: features are read from .npy, .npz and .parquet files")
-    return _read_parquet(path) if suffix == ".parquet" else _read_numpy(path)
+    return _read_parquet(path) if suffix == ".parquet" else read_numpy(path)
 
 
-def _read_numpy(path: Path) -> dict[str, NDArray[Any]]:
+def read_numpy(path: Path) -> dict[str, NDArray[Any]]:
+    """Arrays of a ``.npz`` file by name; that of a ``.npy`` file is X."""
     try:
         with path.open("rb") as file:
             content = np.load(file, allow_pickle=False)
@@ -199,3 +212,15 @@ def _paths(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> tuple[str,
     if paths.shape != (n,) or paths.dtype.kind != "U":
         raise DataError(f"{path}: {key} must be {n} words, got {paths.shape} of {paths.dtype}")
     return tuple(paths.tolist())
+
+
+def _extractor(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any] | None:
+    if "extractor" not in arrays:
+        return None
+    try:
+        facts = json.loads(str(arrays["extractor"]))
+    except (ValueError, RecursionError):
+        facts = None
+    if not isinstance(facts, dict) or not all(key in facts for key in ("name", "fingerprint")):
+        raise DataError(f"{path}: what it says of its extractor makes no sense; leave it out")
+    return facts

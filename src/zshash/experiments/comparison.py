@@ -53,13 +53,13 @@ def make_task(
     """
     if data in STANDARD:
         return _standard(data, methods, bits)
-    path = Path(data)
-    if not path.exists():
+    path, reader = Path(data), reader or PictureReader()
+    if not path.exists() and not reader.files:
         choices = ", ".join(STANDARD)
         raise DataError(
             f"{data} is neither a folder or file of data nor a standard protocol ({choices})"
         )
-    dataset = (reader or PictureReader()).read(path)
+    dataset = reader.read(data)
     if protocol["unseen"] is not None:
         protocol["unseen"] = find_unseen(dataset, protocol["unseen"])
     setups = make_setups(methods, bits, labels, normalize=normalize)

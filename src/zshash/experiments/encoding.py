@@ -1,8 +1,8 @@
 """Codes of pictures or features, in a file with what is known of each."""
 
 import hashlib
-import zipfile
-import zlib
+import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from zshash._files import whole_file
 from zshash.datasets import DataError, Dataset, Pictures
+from zshash.datasets.data import Labels
+from zshash.datasets.tables import known_rows, read_numpy
 from zshash.hashing import load, read_header
 from zshash.images import PictureReader
 
@@ -25,26 +27,24 @@ class Codes:
     Attributes
     ----------
     packed : ndarray of shape (n, bytes), uint8
-    paths : ndarray of shape (n,), str, or None
-    labels : ndarray of shape (n,) or (n, c), or None
+    paths, labels, names
         As in `zshash.datasets.Dataset`.
-    names : ndarray of str
     """
 
     packed: NDArray[np.uint8]
-    paths: NDArray[np.str_] | None = None
-    labels: NDArray[Any] | None = None
-    names: NDArray[np.str_] | None = None
+    paths: tuple[str, ...] = ()
+    labels: Labels | None = None
+    names: tuple[str, ...] = ()
 
     def describe(self, row: int) -> dict[str, Any]:
         """Row, path and category names of an item, as far as they are known."""
         facts: dict[str, Any] = {"row": row}
-        if self.paths is not None:
-            facts["path"] = str(self.paths[row])
-        if self.labels is not None and self.names is not None:
+        if self.paths:
+            facts["path"] = self.paths[row]
+        if self.labels is not None:
             own = self.labels[row]
             numbers = np.atleast_1d(own) if self.labels.ndim == 1 else np.flatnonzero(own)
-            facts["labels"] = [str(self.names[number]) for number in numbers]
+            facts["labels"] = [self.names[number] for number in numbers]
         return facts
 
 
@@ -61,16 +61,33 @@ class Encoder:
         """Features that the model can hash; pictures go through the model's own extractor."""
         data = self._reader.open(source)
         own = self.notes.get("extractor")
-        if isinstance(data, Pictures) and isinstance(own, dict):
+        own = own if isinstance(own, dict) else None
+        if isinstance(data, Pictures) and own:
             self._reader = self._reader.like(own)
         dataset = self._reader.features(data)
-        wanted, found = self.hasher.n_features_in_, dataset.X.shape[1]
+        self._check_width(source, dataset.X.shape[1])
+        if own is None and isinstance(data, Pictures):
+            warnings.warn(
+                f"{self.model} does not say which network made the features that it was trained "
+                f"on; {self._reader.network.name} makes those of the pictures",
+                UserWarning,
+                stacklevel=3,
+            )
+        theirs = dataset.extractor or own
+        if own and theirs and theirs.get("fingerprint") != own.get("fingerprint"):
+            raise DataError(
+                f"{source}: features of {theirs.get('name')}, but {self.model} was trained on "
+                f"those of {own.get('name')}, or of other weights"
+            )
+        return dataset
+
+    def _check_width(self, source: str, found: int) -> None:
+        wanted = self.hasher.n_features_in_
         if found != wanted:
             raise DataError(
                 f"{source}: {found} features for each sample, but {self.model} was trained on "
                 f"{wanted} ({self.notes.get('features', 'of unknown origin')})"
             )
-        return dataset
 
     def encode(self, dataset: Dataset) -> NDArray[np.uint8]:
         """Packed codes (n, bytes)."""
@@ -100,6 +117,8 @@ def known(dataset: Dataset) -> dict[str, Any]:
         arrays |= {"y": dataset.labels, "names": np.array(dataset.names)}
     if dataset.synsets:
         arrays["wnids"] = np.array(dataset.synsets)
+    if dataset.extractor:
+        arrays["extractor"] = np.array(json.dumps(dataset.extractor))
     return arrays
 
 
@@ -111,20 +130,12 @@ def load_codes(path: Path, encoder: Encoder) -> Codes:
     DataError
         If the file does not hold such codes.
     """
-    try:
-        with path.open("rb") as file:
-            content = np.load(file, allow_pickle=False)
-            arrays = {"codes": content} if isinstance(content, np.ndarray) else dict(content)
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, KeyError) as error:
-        raise DataError(f"{path}: not a file of codes, or damaged") from error
-    packed, n_bytes = arrays.get("codes"), (encoder.hasher.n_bits + 7) // 8
+    arrays = read_numpy(path)
+    packed = arrays.get("codes", arrays.get("X"))
     if packed is None or packed.ndim != 2 or packed.dtype != np.uint8:
         raise DataError(f"{path}: not a file of codes: zshash encode writes them")
+    n_bytes = (encoder.hasher.n_bits + 7) // 8
     if packed.shape[1] != n_bytes or arrays.get("model", encoder.checksum) != encoder.checksum:
         raise DataError(f"{path}: codes of another model than {encoder.model}: encode again")
-    known = {key: arrays.get(key) for key in ("paths", "y", "names")}
-    if any(
-        array is not None and len(array) != len(packed) for array in (known["paths"], known["y"])
-    ):
-        raise DataError(f"{path}: paths or labels are not as many as codes")
-    return Codes(packed, known["paths"], known["y"], known["names"])
+    rows = known_rows(path, arrays, len(packed))
+    return Codes(packed, rows["paths"], rows["labels"], rows["names"])

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,19 @@ def find_categories(dataset: Dataset | Pictures, names: Sequence[str]) -> NDArra
         return np.empty(0, dtype=np.int64)
     if dataset.labels is None:
         raise DataError("the data has no labels, so no category of it can be named")
+    exact = {name: [number] for number, name in enumerate(dataset.names)}
     known = _spellings(dataset)
-    missing = [name for name in names if normalise(name) not in known]
-    if missing:
-        raise DataError("; ".join(_no_category(name, known) for name in missing))
-    return np.unique([known[normalise(name)] for name in names]).astype(np.int64)
+    found = [exact.get(name) or known.get(normalise(name), []) for name in names]
+    wrong = [
+        _several(name, [dataset.names[number] for number in numbers])
+        if numbers
+        else _no_category(name, known)
+        for name, numbers in zip(names, found, strict=True)
+        if len(numbers) != 1
+    ]
+    if wrong:
+        raise DataError("; ".join(wrong))
+    return np.unique(np.array(found)).astype(np.int64)
 
 
 def find_unseen(dataset: Dataset | Pictures, names: Sequence[str]) -> Any:
@@ -51,22 +59,31 @@ def find_unseen(dataset: Dataset | Pictures, names: Sequence[str]) -> Any:
     return find_categories(dataset, names)
 
 
-def _spellings(dataset: Dataset | Pictures) -> dict[str, int]:
+def _spellings(dataset: Dataset | Pictures) -> dict[str, list[int]]:
     """All that categories may be called; a synonym counts unless it is another one's name."""
-    known = {normalise(synset): number for number, synset in enumerate(dataset.synsets)}
-    for number, name in enumerate(dataset.names):
-        known.setdefault(normalise(name), number)
+    known: dict[str, list[int]] = {}
+    for called in (dataset.synsets, dataset.names):
+        for number, name in enumerate(called):
+            numbers = known.setdefault(normalise(name), [])
+            if number not in numbers:
+                numbers.append(number)
     several = Counter(
         form for name in dataset.names for form in set(map(normalise, synonyms(name)))
     )
     for number, name in enumerate(dataset.names):
         for form in map(normalise, synonyms(name)):
             if several[form] == 1:
-                known.setdefault(form, number)
+                known.setdefault(form, [number])
     return known
 
 
-def _no_category(name: str, known: dict[str, int]) -> str:
+def _several(name: str, meant: Sequence[str]) -> str:
+    return (
+        f"{name!r} may be any of {' or '.join(map(repr, meant))}: write it as it is spelled there"
+    )
+
+
+def _no_category(name: str, known: Iterable[str]) -> str:
     near = near_misses(name, known)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "zshash info lists them"
     return f"the data has no category {name!r} ({hint})"
@@ -180,7 +197,7 @@ def fit_model(
     seconds = fit_timed(hasher, dataset, np.arange(len(dataset)), seen, labels)
     notes = {
         "features": Path(source).name,
-        **({"extractor": reader.facts()} if isinstance(data, Pictures) else {}),
+        **({"extractor": dataset.extractor} if dataset.extractor else {}),
         "labels": label_names(hasher, labels),
         "seen": [dataset.names[number] for number in seen],
         "unseen": [dataset.names[number] for number in hidden],

@@ -19,7 +19,7 @@ SEQUENCE_HEADER = 1
 
 def strip_avif(content: memoryview) -> Announced:
     """Blank remarks of a camera and count the pixels of all frames of colour and of alpha."""
-    content[8:12] = b"avif"  # the picture, not the film
+    _leave_no_film(_body(content, b"ftyp"))
     parts = dict(_boxes(_body(content, b"meta")[4:]))
     streams = []
     for number, kind in _items(parts[b"iinf"]):
@@ -38,6 +38,12 @@ def strip_avif(content: memoryview) -> Announced:
         if read > 2 * len(content):
             raise ValueError("parts of it overlap")
     return Announced(pixels=pixels // 2)  # colour and alpha are two frames of one picture
+
+
+def _leave_no_film(brands: memoryview) -> None:
+    for place in range(0, len(brands) - 3, 4):
+        if place == 0 or bytes(brands[place : place + 4]) == b"avis":
+            brands[place : place + 4] = b"avif"
 
 
 def _body(content: memoryview, kind: bytes) -> memoryview:

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zshash._extras import needs
 from zshash.images.digests import digest, file_digest
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto
+    from google.protobuf.message import Message
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 __all__ = ["OnnxModel", "read_model"]
 
@@ -89,16 +90,36 @@ def _parse(path: Path) -> "ModelProto":
 
 def _weight_files(model: "ModelProto", folder: Path) -> list[Path]:
     """Files beside the model that hold weights."""
+    home = folder.resolve()
     names = {
         entry.value
-        for tensor in model.graph.initializer
+        for tensor in _tensors(model)
         for entry in tensor.external_data
         if entry.key == "location"
     }
-    for name in names:
-        if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
-            raise ValueError(f"weights in a file of another folder ({name})")
-    return [folder / name for name in sorted(names)]
+    files = [home / name for name in sorted(names)]
+    for file in files:
+        if not file.resolve().is_relative_to(home):
+            raise ValueError(f"weights in a file of another folder ({file.name})")
+        if not file.is_file():
+            raise ValueError(f"its file of weights {file} is not there")
+    return files
+
+
+def _tensors(message: "Message") -> "Iterator[TensorProto]":
+    """All tensors in a model, also those that its nodes, inner graphs and functions hold."""
+    with needs("images"):
+        from google.protobuf.message import Message
+        from onnx import TensorProto
+    waiting = [message]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, TensorProto):
+            yield part
+            continue
+        for field, value in part.ListFields():
+            if field.message_type is not None:
+                waiting.extend([value] if isinstance(value, Message) else value)
 
 
 def _choose_output(graph: "GraphProto", output: str | None) -> str:

@@ -35,6 +35,14 @@ class Batch:
     features: NDArray[np.float32]
     failures: dict[int, str]
 
+    def without(self, failures: dict[int, str]) -> "Batch":
+        """The same with some rows that failed later, and why."""
+        if not failures:
+            return self
+        kept = [place for place, row in enumerate(self.rows) if row not in failures]
+        rows = [self.rows[place] for place in kept]
+        return Batch(rows, self.features[kept], self.failures | failures)
+
 
 def extract_batches(
     extractor: Extractor,
@@ -59,9 +67,17 @@ def extract_batches(
                 kept.append(row)
         if not prepared:
             return Batch([], np.empty((0, extractor.dimension), dtype=np.float32), failures)
-        return Batch(kept, extractor.run(np.stack(prepared)), failures)
+        batch = Batch(kept, extractor.run(np.stack(prepared)), failures)
+        return batch.without(_without_features(batch, sources))
 
     return map_blocks(work, batches)
+
+
+def _without_features(batch: Batch, sources: Sequence[Any] | NDArray[np.uint8]) -> dict[int, str]:
+    """Rows that the network has no finite numbers for."""
+    strange = [batch.rows[place] for place in np.flatnonzero(~np.isfinite(batch.features).all(1))]
+    names = {row: "" if isinstance(sources, np.ndarray) else f"{sources[row]}: " for row in strange}
+    return {row: f"{name}the network gives no finite numbers" for row, name in names.items()}
 
 
 def slices(n: int, size: int) -> Iterator[range]:

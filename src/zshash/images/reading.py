@@ -5,14 +5,13 @@ pictures → keys → which features are in the store? → the others through th
 
 import hashlib
 import os
+import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +24,15 @@ from zshash.images.limits import Limits
 from zshash.images.networks import DEFAULT, extractor, fetches
 from zshash.images.store import KEY_BYTES, FeatureStore
 
+if TYPE_CHECKING:
+    from zshash.images.pipeline import Batch
+
 __all__ = ["PictureReader", "PictureWarning", "described"]
 
 DECODING = 1  # to be raised when pictures are decoded to other pixels than before
 MAX_REPORTED = 20
 ON_ERROR = ("skip", "fail")
+HOW = ("batch_size", "device")  # options that say how a network runs, and not what it gives
 
 
 class PictureWarning(UserWarning):
@@ -55,7 +58,7 @@ class PictureReader:
         Leave out a picture that can not be read, with a `PictureWarning`, or end there.
     cache : bool
         Whether to keep features in the user's cache folder. They are found there again as long as
-        a picture's path, size and time stay the same.
+        a picture's path, size and times stay the same, without a look at `limits`.
     progress : bool
         Show a progress bar where the output is a terminal.
 
@@ -87,9 +90,10 @@ class PictureReader:
 
     def facts(self) -> dict[str, Any]:
         """What the features depend on, ready for JSON."""
+        options = {name: value for name, value in self.options.items() if name not in HOW}
         return {
             "name": self.network.name,
-            "options": dict(self.options),
+            "options": options,
             "fingerprint": self.network.fingerprint,
         }
 
@@ -103,12 +107,18 @@ class PictureReader:
         """
         name, options = str(facts.get("name")), facts.get("options")
         options = options if isinstance(options, dict) else {}
+        if self.extractor is None and not set(self.options) <= set(HOW):
+            raise DataError("options of an extractor need its name: say --extractor, too")
         if self.extractor is None and fetches(name):
             raise DataError(
                 f"the model was trained on features of {name}, whose weights are fetched from a "
                 f"network: say --extractor {name} if you trust it"
             )
-        own = self if self.extractor else replace(self, extractor=name, options=options)
+        own = (
+            self
+            if self.extractor
+            else replace(self, extractor=name, options=options | dict(self.options))
+        )
         theirs = described(name, options)
         try:
             fingerprint = own.network.fingerprint
@@ -149,13 +159,18 @@ class PictureReader:
         if not len(data):
             raise DataError(f"{data.root or 'the data'}: no pictures")
         keys = picture_keys(data.sources)
-        with self._store(data.root) as store:
-            failures = self._extract(data, keys, store)
-            good = np.array([row for row in range(len(data)) if row not in failures], np.int64)
-            self._report(failures, len(data))
-            X = store.gather([keys[row] for row in good])
-        kept = data.select(good)
-        return Dataset(X, kept.labels, kept.names, kept.synsets, paths=kept.paths)
+        store = self._store(data)
+        failures = self._extract(data, keys, store)
+        self._report(failures, len(data))
+        good = [row for row in range(len(data)) if row not in failures]
+        return Dataset(
+            store.gather([keys[row] for row in good]),
+            None if data.labels is None else data.labels[good],
+            data.names,
+            data.synsets,
+            paths=tuple(data.paths[row] for row in good) if data.paths else (),
+            extractor=self.facts(),
+        )
 
     def _extract(
         self, data: Pictures, keys: Sequence[bytes], store: FeatureStore
@@ -174,6 +189,7 @@ class PictureReader:
         try:
             with self._bar(sum(map(len, missing))) as bar:
                 for batch in extract_batches(self.network, data.sources, missing, self.limits):
+                    batch = self._unchanged(batch, data.sources, keys)
                     if batch.failures and self.on_error == "fail":
                         raise PictureError(next(iter(batch.failures.values())))
                     failures |= batch.failures
@@ -183,22 +199,44 @@ class PictureReader:
             store.flush()
         return failures
 
+    def _unchanged(
+        self, batch: "Batch", sources: Sequence[Path] | NDArray[np.uint8], keys: Sequence[bytes]
+    ) -> "Batch":
+        """The batch without files that somebody changed after their keys were taken."""
+        if isinstance(sources, np.ndarray):
+            return batch
+        message = "changed while it was being read"
+        return batch.without(
+            {
+                row: f"{sources[row]}: {message}"
+                for row in batch.rows
+                if file_key(sources[row]) != keys[row]
+            }
+        )
+
     def _bar(self, total: int) -> Any:
         hidden = None if self.progress and total else True
         return tqdm(total=total, desc="extracting features", unit=" pictures", disable=hidden)
 
-    @contextmanager
-    def _store(self, root: Path | None) -> Iterator[FeatureStore]:
-        """The store for pictures of a folder, or one for this time only."""
-        if not self.cache:
-            with TemporaryDirectory() as temporary:
-                yield FeatureStore(Path(temporary), self.network.dimension)
-            return
-        name = root.resolve().as_posix() if root else ""
-        facts = f"{DECODING}\n{self.network.fingerprint}\n{name}".encode()
+    def _store(self, data: Pictures) -> FeatureStore:
+        """Where features are kept: with those of the same folder, or for this time only."""
+        dimension = self.network.dimension
+        if not self.cache or len(data) == 1:
+            return FeatureStore(None, dimension)
+        root = os.fsencode(data.root.resolve()) if data.root else b""
+        facts = f"{DECODING}\n{self.network.fingerprint}\n".encode() + root
         digest = hashlib.blake2b(facts, digest_size=8).hexdigest()
-        folder = cache_folder("features", f"{root.name if root else 'pictures'}-{digest}")
-        yield FeatureStore(folder, self.network.dimension)
+        name = re.sub(r"[^\w.-]", "_", data.root.name if data.root else "pictures", flags=re.ASCII)
+        try:
+            return FeatureStore(cache_folder("features", f"{name[:40]}-{digest}"), dimension)
+        except OSError as error:
+            warnings.warn(
+                f"features are not kept: {error.filename}: {error.strerror}; ZSHASH_CACHE can name "
+                "another folder",
+                UserWarning,
+                stacklevel=4,
+            )
+            return FeatureStore(None, dimension)
 
     def _report(self, failures: Mapping[int, str], total: int) -> None:
         if len(failures) == total:
@@ -226,16 +264,17 @@ def picture_keys(sources: Sequence[Path] | NDArray[np.uint8]) -> list[bytes]:
     """What tells pictures apart: the path, size and time of files, or the pixels themselves."""
     if isinstance(sources, np.ndarray):
         return [_key(str(pixels.shape).encode(), pixels.tobytes()) for pixels in sources]
-    return [_file_key(path) for path in sources]
+    return [file_key(path) for path in sources]
 
 
-def _file_key(path: Path) -> bytes:
+def file_key(path: Path) -> bytes:
     name = os.fsencode(path.absolute())
     try:
         status = path.stat()
     except OSError:  # reported when the picture is read
         return _key(name)
-    return _key(name, f"{status.st_size} {status.st_mtime_ns}".encode())
+    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
+    return _key(name, f"{status.st_size} {times}".encode())
 
 
 def _key(*parts: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Features on disk, appended in shards, so that no picture goes through the network twice.
+"""Features on disk, appended in shards, so that what was extracted once is found again.
 
 A store is a folder. Each shard is a safetensors file with a checksum, written whole or not at all:
 whatever interrupts an extraction, what the shards hold is right, and the next run adds the rest.
@@ -9,6 +9,7 @@ import secrets
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,8 @@ class FeatureStore:
 
     Parameters
     ----------
-    folder : Path
-        Made if it is not there.
+    folder : Path or None
+        Made if it is not there. None keeps the rows in memory.
     dimension : int
         Length of a row.
 
@@ -49,14 +50,15 @@ class FeatureStore:
     array([[0., 1.]], dtype=float32)
     """
 
-    def __init__(self, folder: Path, dimension: int) -> None:
+    def __init__(self, folder: Path | None, dimension: int) -> None:
         self.folder, self.dimension = folder, dimension
         self._places: dict[bytes, tuple[Path, int]] = {}
         self._waiting: dict[bytes, NDArray[np.float32]] = {}
         self._flushed = time.monotonic()
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in sorted(folder.glob(f"*{SUFFIX}")):
-            self._open(path)
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in sorted(folder.glob(f"*{SUFFIX}")):
+                self._open(path)
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._places or key in self._waiting
@@ -70,8 +72,8 @@ class FeatureStore:
 
     def flush(self) -> None:
         """Write the rows that wait as a shard of their own."""
-        if self._waiting:
-            path = self._new_path()
+        if self._waiting and self.folder is not None:
+            path = _new_path(self.folder)
             keys = list(self._waiting)
             write_shard(path, keys, np.stack(list(self._waiting.values())))
             self._places.update((key, (path, row)) for row, key in enumerate(keys))
@@ -80,12 +82,14 @@ class FeatureStore:
 
     def gather(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Rows of keys that are all in the store, (n, dimension)."""
-        self.flush()
         wanted: dict[Path, list[tuple[int, int]]] = {}
-        for place, key in enumerate(keys):
-            path, row = self._places[key]
-            wanted.setdefault(path, []).append((place, row))
         gathered = np.empty((len(keys), self.dimension), dtype=np.float32)
+        for place, key in enumerate(keys):
+            if key in self._waiting:
+                gathered[place] = self._waiting[key]
+            else:
+                path, row = self._places[key]
+                wanted.setdefault(path, []).append((place, row))
         for path, pairs in wanted.items():
             places, rows = np.array(pairs).T
             gathered[places] = read_shard(path)[1][rows]
@@ -95,17 +99,19 @@ class FeatureStore:
         try:
             keys, features = read_shard(path)
             if features.shape != (len(keys), self.dimension):
-                raise ValueError("of another network")
-        except (ValueError, OSError) as error:
-            warnings.warn(f"{path}: {error}; making its features again", UserWarning, stacklevel=3)
-            path.unlink(missing_ok=True)
+                raise ValueError(f"{path}: of another network")
+        except ValueError as error:
+            warnings.warn(f"{error}; making its features again", UserWarning, stacklevel=3)
+            with suppress(OSError):
+                path.unlink()
         else:
             self._places.update((key, (path, row)) for row, key in enumerate(keys))
 
-    def _new_path(self) -> Path:
-        """A name behind those of all shards so far, that no other process will take."""
-        number = sum(1 for _ in self.folder.glob(f"*{SUFFIX}"))
-        return self.folder / f"{number:06d}-{secrets.token_hex(4)}{SUFFIX}"
+
+def _new_path(folder: Path) -> Path:
+    """A name behind those of all shards so far, that no other process will take."""
+    number = sum(1 for _ in folder.glob(f"*{SUFFIX}"))
+    return folder / f"{number:06d}-{secrets.token_hex(4)}{SUFFIX}"
 
 
 def write_shard(path: Path, keys: Sequence[bytes], features: NDArray[np.float32]) -> None:
@@ -122,9 +128,9 @@ def read_shard(path: Path) -> tuple[list[bytes], NDArray[np.float32]]:
             checksum = (file.metadata() or {}).get("checksum")
             tensors = {name: file.get_tensor(name) for name in ("keys", "features")}
     except (SafetensorError, ValueError, TypeError) as error:
-        raise ValueError("damaged") from error
+        raise ValueError(f"{path}: damaged") from error
     if checksum != _checksum(tensors):
-        raise ValueError("damaged, its checksum does not match")
+        raise ValueError(f"{path}: damaged, its checksum does not match")
     return [row.tobytes() for row in tensors["keys"]], tensors["features"]
 
 

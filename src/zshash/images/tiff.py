@@ -9,10 +9,10 @@ from zshash.images.announced import Announced, Bytes
 
 __all__ = ["EXIF", "orientation", "strip_tiff"]
 
-WIDTH, HEIGHT, ORIENTATION, SAMPLES, ROWS, PLANES = 256, 257, 274, 277, 278, 284
+WIDTH, HEIGHT, ORIENTATION, ROWS = 256, 257, 274, 278
 STRIPS, TILES, TILE_WIDTH, TILE_HEIGHT = 273, 324, 322, 323
-SINGLE = {WIDTH, HEIGHT, 259, 262, 266, SAMPLES, ROWS, PLANES, 292, 293, 317, TILE_WIDTH}
-SINGLE |= {TILE_HEIGHT, 512, 513, 514, 515, 531}
+SINGLE = {WIDTH, HEIGHT, 259, 262, 266, 277, ROWS, 284, 292, 293, 317, TILE_WIDTH, TILE_HEIGHT}
+SINGLE |= {512, 513, 514, 515, 531}
 FOR_PIXELS = SINGLE | {ORIENTATION, 258, STRIPS, 279, 320, TILES, 325, 338, 339, 347}
 FOR_PIXELS |= {517, 518, 519, 520, 521, 529, 530, 532}
 
@@ -20,6 +20,7 @@ EXIF = b"Exif\0\0"
 NUMBERS = {1: "B", 3: "H", 4: "I", 16: "Q"}
 TEXT = {1, 2, 6, 7}
 MOST_TAGS = 65535
+MOST_PLANES = 16
 MOST_NUMBERS = 2**17
 
 
@@ -97,7 +98,7 @@ def strip_tiff(content: memoryview) -> Announced:
     numbers = {code: layout.number(tag) for code, tag in tags.items()}
     n_parts = _n_parts(numbers, tiled=TILES in tags)
     for code in (STRIPS, TILES):
-        if code in tags and tags[code].n_numbers > 16 * n_parts:
+        if code in tags and tags[code].n_numbers > MOST_PLANES * n_parts:
             raise ValueError("cut into more pieces than it has room for")
     up = _sensible(numbers.get(ORIENTATION, 1))
     tags.pop(ORIENTATION, None)
@@ -121,8 +122,7 @@ def _n_parts(numbers: dict[int, int], tiled: bool) -> int:
     part_height = numbers.get(TILE_HEIGHT if tiled else ROWS, 0) or height
     if not part_width or not part_height:
         return 1
-    planes = numbers.get(SAMPLES, 1) if numbers.get(PLANES) == 2 else 1
-    return max(1, ceil(width / part_width) * ceil(height / part_height) * planes)
+    return max(1, ceil(width / part_width) * ceil(height / part_height))
 
 
 def _write(content: memoryview, layout: _Layout, tags: list[_Tag]) -> None:
