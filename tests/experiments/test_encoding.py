@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from zshash.datasets import DataError, digits
 from zshash.experiments.encoding import Codes, Encoder, encode_data, known, load_codes
@@ -60,11 +61,10 @@ def test_bare_codes(table, fit, tmp_path):
     source = table()
     model = fit(source)
     encode_data(source, model, tmp_path / "codes", PictureReader())
-    codes = load_codes(tmp_path / "codes", Encoder(model, PictureReader()))
+    encoder = Encoder(model, PictureReader())
+    codes = load_codes(tmp_path / "codes", encoder)
     assert codes.describe(7) == {"row": 7}
-    np.testing.assert_array_equal(
-        codes.packed, Encoder(model, PictureReader()).encode(digits())[:100]
-    )
+    np.testing.assert_array_equal(codes.packed, encoder.encode(digits())[:100])
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_is_known_comes_back(table):
 
 def test_pictures_for_a_model_that_does_not_name_its_network(table, fit, tmp_path, monkeypatch):
     monkeypatch.setenv("ZSHASH_CACHE", str(tmp_path / "cache"))
-    pytest.importorskip("PIL").Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
     wide = np.random.RandomState(0).randn(100, 1280)
     encoder = Encoder(fit(table(X=wide)), PictureReader())
     with pytest.warns(UserWarning, match="does not say which network made the features"):
