@@ -105,7 +105,7 @@ def test_only_pictures_to_train_on_are_read(photos):
     assert "Warning" not in fit("photos", "--unseen", "n04252225").stderr
     done = fit("photos")
     assert "photos/n04252225/0.jpg: not a picture" in done.stderr
-    assert "1 of 24 pictures could not be read" in done.stderr
+    assert "1 of 24 pictures could not be used" in done.stderr
     done = fit("photos", "--on-error", "fail", code=2)
     assert "photos/n04252225/0.jpg: not a picture" in done.stderr
 
@@ -213,3 +213,69 @@ def test_pictures_at_hand(data_folder, tmp_path, monkeypatch):
     (answer,) = json.loads(run("search", "codes.npz", query, "-m", "model", "--json").output)
     found = [item["labels"][0].startswith("goldfish") for item in answer["neighbours"]]
     assert sum(found) > 3
+
+
+def test_what_is_read_is_not_written_over(photos):
+    (photos / "list.csv").write_text("path,label\n" + "dog/1.jpg,dog\n" * 3)
+    before = (photos / "list.csv").read_bytes()
+    assert (
+        "is read, too: choose another name"
+        in fit("photos/list.csv", model="photos/list.csv", code=2).stderr
+    )
+    assert (photos / "list.csv").read_bytes() == before
+    fit("photos")
+    run("extract", "photos", "-o", "f.npz")
+    assert "is read, too" in run("extract", "f.npz", "-o", "f.npz", code=2).stderr
+    assert "is read, too" in run("encode", "f.npz", "-m", "model", "-o", "model", code=2).stderr
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_broken_query_does_not_stop_the_others(photos, tmp_path):
+    fit("photos")
+    run("encode", "photos", "-m", "model", "-o", "codes.npz")
+    (tmp_path / "broken.jpg").write_bytes(b"no picture")
+    queries = ("broken.jpg", photos / "dog" / "1.jpg", photos / "dog" / "2.jpg")
+    done = run("search", "codes.npz", *queries, "-m", "model", "--k", 1, "--json")
+    assert [answer["query"] for answer in json.loads(done.stdout)] == [str(q) for q in queries[1:]]
+    assert "broken.jpg: not a picture" in done.stderr
+    done = run("search", "codes.npz", queries[1], "nowhere.jpg", "-m", "model", code=2)
+    assert not done.stdout
+    assert (
+        "broken.jpg: not a picture"
+        in run("search", "codes.npz", "broken.jpg", "-m", "model", code=2).stderr
+    )
+
+
+def test_queries_of_several_kinds(photos):
+    fit("photos")
+    run("encode", "photos", "-m", "model", "-o", "codes.npy")
+    run("extract", "photos", "-o", "f.npz")
+    done = run("search", "codes.npy", "f.npz", photos / "dog" / "1.jpg", "-m", "model", "--json")
+    answers = json.loads(done.output)
+    assert len(answers) == 25
+    assert answers[0]["query"] == str(photos / "dog" / "1.jpg")
+    assert answers[0]["neighbours"] == answers[2]["neighbours"]
+    assert set(answers[0]["neighbours"][0]) == {"distance", "row"}
+
+
+@pytest.mark.filterwarnings("default")
+def test_samples_without_a_label(photos):
+    lines = [f"{name}/{i}.jpg,{name if i else ''}" for name in COLOURS for i in range(8)]
+    (photos / "list.csv").write_text("\n".join(["path,label", *lines]))
+    done = fit("photos/list.csv", "--json")
+    assert json.loads(done.stdout)["n_train"] == 21
+    assert "3 of 24 samples have no label and are not trained on" in done.stderr
+    common = ("--method", "LSH", "--bits", 16, "--unseen", "dog", "-o", "m", "--json")
+    assert json.loads(run("fit", "photos/list.csv", *common).stdout)["n_train"] == 17
+
+
+@pytest.mark.usefixtures("photos")
+def test_features_need_no_extractor():
+    run("extract", "photos", "-o", "f.npz")
+    done = fit("f.npz", "--extractor", "efficientnet-lite0", code=2)
+    assert "features need no extractor: leave out efficientnet-lite0" in done.stderr
+
+
+def test_names_that_steer_a_terminal(photos):
+    (photos / "dog").rename(photos / "dog\x1b[31m")
+    assert "dog\\x1b[31m=8" in run("info", "photos").output

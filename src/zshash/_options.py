@@ -137,14 +137,15 @@ _reading = (
         metavar="NETWORK",
         help="What turns pictures into features: efficientnet-lite0, onnx:FILE, or with the extra "
         "torch torchvision:NAME.LAYER, timm:NAME, open_clip:NAME/WEIGHTS.  [default: that of the "
-        f"model at hand, else {DEFAULT}]",
+        f"model where there is one, else {DEFAULT}]",
     ),
     click.option(
         "--extractor-option",
         "options",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Set an option of the extractor, for instance output=pool for an ONNX file.",
+        help="Set an option of the extractor, for instance output=pool or mean=124,116,104 for an "
+        "ONNX file.",
     ),
     files_option,
     click.option(
@@ -214,10 +215,22 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _extractor_options(settings: Sequence[str]) -> dict[str, Any]:
     pairs = [setting.partition("=") for setting in settings]
-    wrong = [name for name, equals, _ in pairs if not equals]
-    if wrong:
-        raise click.BadParameter(f"{wrong[0]!r}: write NAME=VALUE", param_hint="--extractor-option")
-    return {name: literal(text) for name, _, text in pairs}
+    for name, equals, text in pairs:
+        if not name or not equals:
+            raise click.BadParameter(
+                f"{name + equals + text!r}: write NAME=VALUE", param_hint="--extractor-option"
+            )
+    return {name: _numbers(text) for name, _, text in pairs}
+
+
+def _numbers(text: str) -> Any:
+    """Numbers with commas between them as a list, anything else as `literal` has it.
+
+    >>> _numbers("0.5,1,2"), _numbers("bicubic")
+    ([0.5, 1, 2], 'bicubic')
+    """
+    several = literal(f"[{text}]")
+    return several if isinstance(several, list) and len(several) > 1 else literal(text)
 
 
 def make_hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:

@@ -17,10 +17,12 @@ __all__ = [
     "OutputFile",
     "ShowWarnings",
     "count",
+    "keep_inputs",
     "literal",
     "plain",
     "print_json",
     "print_scores",
+    "printable",
     "read_settings",
     "refuse",
 ]
@@ -71,6 +73,8 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
         """The path, if its folder is there."""
+        if not value:
+            self.fail("the name of a file is missing", param, ctx)
         path = Path(str(super().convert(value, param, ctx)))
         if not path.parent.is_dir():
             self.fail(f"there is no folder {str(path.parent)!r}", param, ctx)
@@ -87,7 +91,7 @@ class ShowWarnings:
         """Stand in for `warnings.showwarning`."""
         if str(message) not in self._shown:
             self._shown.add(str(message))
-            click.echo(f"Warning: {message}", err=True)
+            click.echo(f"Warning: {printable(str(message))}", err=True)
 
 
 def refuse(names: Sequence[str], circumstance: str) -> None:
@@ -101,11 +105,31 @@ def refuse(names: Sequence[str], circumstance: str) -> None:
             raise click.UsageError(f"{name} has no meaning {circumstance}")
 
 
+def keep_inputs(output: Path, *inputs: str | Path) -> None:
+    """End the command if it would write over what it reads."""
+    for path in inputs:
+        if output.exists() and Path(path).exists() and output.samefile(path):
+            raise click.BadParameter(
+                f"{str(output)!r} is read, too: choose another name", param_hint="--output"
+            )
+
+
+def printable(text: str) -> str:
+    r"""A text without characters that steer a terminal.
+
+    >>> print(printable("red\x1b[31m"))
+    red\x1b[31m
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def plain(value: Any) -> str:
     """A value as a person reads it; names may hold commas, so semicolons are between them."""
     if isinstance(value, dict):
-        return "; ".join(f"{key}={item}" for key, item in value.items())
-    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+        value = [f"{key}={item}" for key, item in value.items()]
+    return printable("; ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def count(things: Sequence[Any], word: str, one: str, many: str) -> str:

@@ -40,9 +40,11 @@ from zshash._terminal import (
     Commands,
     ShowWarnings,
     count,
+    keep_inputs,
     plain,
     print_json,
     print_scores,
+    printable,
     refuse,
 )
 from zshash.experiments import Demo, comparison, description, evaluation
@@ -133,6 +135,7 @@ def fit(
     Tiny-ImageNet, ImageNet or MIRFlickr in a folder as they are distributed, or by name: cifar10,
     cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
     """
+    keep_inputs(output, data, *labels)
     hasher = make_hasher(method, bits, normalize, settings).set_params(random_state=seed)
     notes = fit_model(
         hasher,
@@ -171,6 +174,7 @@ def fit(
 @json_option
 def encode(data: str, model: Path, output: Path, reader: PictureReader, as_json: bool) -> None:
     """Turn pictures or features (DATA as for fit) into packed codes, and write them to CODES."""
+    keep_inputs(output, data, model)
     facts = encode_data(data, model, output, reader)
     if as_json:
         print_json(facts)
@@ -195,6 +199,7 @@ def extract(data: str, output: Path, reader: PictureReader, as_json: bool) -> No
 
     The commands extract features by themselves; this is for taking them elsewhere.
     """
+    keep_inputs(output, data)
     facts = extract_data(data, output, reader)
     if as_json:
         print_json(facts)
@@ -221,7 +226,7 @@ def search(
     reader: PictureReader,
     as_json: bool,
 ) -> None:
-    """Find what looks like QUERIES (pictures, folders of them or features) among CODES.
+    """Find what looks like QUERIES (pictures, or DATA as for fit) among CODES.
 
     CODES is a file that encode wrote with the same model; as .npz it tells paths and labels.
     """
@@ -232,14 +237,15 @@ def search(
         print_json(list(found))
         return
     for answer in found:
-        click.echo(f"{answer['query']}: {count(answer['neighbours'], 'neighbour', '', 's')}")
+        number = count(answer["neighbours"], "neighbour", "", "s")
+        click.echo(f"{printable(answer['query'])}: {number}")
         for neighbour in answer["neighbours"]:
             click.echo(f"  {_line(neighbour)}")
 
 
 def _line(neighbour: dict[str, Any]) -> str:
     """A neighbour as a person reads it."""
-    name = neighbour.get("path", f"row {neighbour['row']}")
+    name = printable(neighbour.get("path", f"row {neighbour['row']}"))
     return "  ".join([f"{neighbour['distance']:>4}", name, plain(neighbour.get("labels", []))])
 
 

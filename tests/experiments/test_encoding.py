@@ -43,7 +43,8 @@ def test_codes_with_what_is_known(table, fit, tmp_path):
     source = table(paths=paths, wnids=np.array([f"n{i:08d}" for i in range(10)]))
     model = fit(source)
     facts = encode_data(source, model, tmp_path / "codes.npz", PictureReader())
-    assert facts == {"n": 100, "bits": 16, "bytes": 200}
+    assert facts["output"] == str(tmp_path / "codes.npz")
+    assert (facts["n"], facts["bits"], facts["bytes"]) == (100, 16, 200)
     codes = load_codes(tmp_path / "codes.npz", Encoder(model, PictureReader()))
     assert codes.describe(7) == {"row": 7, "path": "7.jpg", "labels": ["seven"]}
     with np.load(tmp_path / "codes.npz") as arrays:

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,8 +97,12 @@ def test_the_same_name_in_two_folders(photos, colours):
 def test_a_picture_that_changes_meanwhile_is_left_out(photos, colours):
     pictures = read_folder(photos)
 
+    new = photos / "new"
+    new.write_bytes(pictures.sources[0].read_bytes())
+
     def change(image, prepare=colours.prepare):
-        pictures.sources[1].write_bytes(pictures.sources[0].read_bytes())
+        with suppress(FileNotFoundError):  # only the first time
+            new.replace(pictures.sources[1])
         return prepare(image)
 
     colours.prepare = change
@@ -134,7 +139,10 @@ def test_whatever_ends_it_keeps_what_was_done(pictures, colours, own_cache):
         return batch.reshape(len(batch), -1)
 
     colours.run, plain = run, colours.run
-    with pytest.raises(KeyboardInterrupt):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        pytest.warns(UserWarning, match="interrupted; the same command goes on from here"),
+    ):
         PictureReader(colours).features(pictures)
     assert list(own_cache.rglob("*.shard"))
     colours.run, colours.n_prepared = plain, 0
@@ -218,7 +226,7 @@ def test_broken_pictures_are_left_out_and_reported(photos, colours):
     assert len(messages) == 3
     assert messages[0].startswith(f"{photos / 'cat' / '4.png'}: not a picture")
     assert messages[1].startswith(f"{photos / 'dog' / '7.png'}: damaged")
-    assert messages[2] == "2 of 40 pictures could not be read and are left out"
+    assert messages[2] == "2 of 40 pictures could not be used and are left out"
     good = [row for row in range(40) if row not in (4, 17)]
     assert_array_equal(found.X, truth(pictures.select(np.array(good))))
     assert_array_equal(found.labels, pictures.labels[good])
@@ -246,7 +254,7 @@ def test_many_broken_pictures_are_counted(photos, colours):
     assert len(caught) == 21
     for path in (photos / "truck").iterdir():
         path.write_bytes(b"z")
-    with pytest.raises(DataError, match=r"none of the 40 pictures could be read, the first one: "):
+    with pytest.raises(DataError, match=r"none of the 40 pictures could be used, the first one: "):
         PictureReader(colours).features(read_folder(photos))
 
 
@@ -297,8 +305,11 @@ class TestLike:
         assert PictureReader(options={"batch_size": 3}).like(facts).network.batch_size == 3
         with pytest.raises(DataError, match="options of an extractor need its name"):
             PictureReader(options={"mean": 1}).like(facts)
-        with pytest.raises(DataError, match=r"small\.onnx as it is here gives others"):
-            PictureReader(name).like(facts)
+        assert PictureReader(name).like(facts).network.fingerprint == facts["fingerprint"]
+        with pytest.raises(
+            DataError, match=r"small\.onnx \(mean=1, .*\) as it is here gives others"
+        ):
+            PictureReader(name, {"mean": 1}).like(facts)
 
     def test_what_is_asked_for_may_be_fetched(self):
         facts = {"name": "timm:resnet18", "options": {}, "fingerprint": "x"}

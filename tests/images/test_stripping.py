@@ -127,9 +127,11 @@ def test_wrong_remarks_do_not_spoil_a_picture(kind, wrong):
     assert_array_equal(pixels(bad), pixels(plain))
 
 
-def test_the_first_remark_that_makes_sense_counts():
-    content = jpeg_with(encoded(smooth(8, 12), "JPEG"), (APP1, WRONG["noise"]), (APP1, exif(6)))
+def test_the_first_remark_counts():
+    content = jpeg_with(encoded(smooth(8, 12), "JPEG"), (APP1, exif(6)), (APP1, exif(3)))
     assert decode(content).size == (8, 12)
+    chunks = [chunk(b"eXIf", exif(number)[6:]) for number in (8, 3)]
+    assert_array_equal(pixels(png((14, 9), 8, RGB, ROWS, *chunks)), np.rot90(COLOURS))
 
 
 def test_marks_of_a_phone(tmp_path):

@@ -101,8 +101,8 @@ def _read_part(folder: Path) -> _Part:
         return _Part(folder, loose, {})
     if loose:
         raise DataError(
-            f"{folder}: {len(loose)} pictures are beside the folders of categories, such as "
-            f"{loose[0].name}: move them into a folder for their category, or list all pictures "
+            f"{folder}: pictures are beside the folders of categories ({len(loose)}, such as "
+            f"{loose[0].name}): move them into a folder for their category, or list all pictures "
             "in a manifest (a CSV file with the columns path and label)"
         )
     return _Part(folder, loose, categories)

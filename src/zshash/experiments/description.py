@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +35,21 @@ def describe(source: str | None, reader: PictureReader) -> dict[str, Any]:
     """What a file or folder holds, or which versions are installed."""
     if source is None:
         with all_cores() as (_, n_threads):
-            return versions() | {"cores": os.cpu_count(), "threads": n_threads}
+            facts = versions() | _optional_versions()
+            return facts | {"cores": os.cpu_count(), "threads": n_threads}
     path = Path(source)
     if path.is_file() and not is_data(path):
         return _describe_model(path)
     return _describe_data(reader.open(source))
+
+
+def _optional_versions() -> dict[str, str]:
+    """Versions of packages for pictures, as far as they are installed."""
+    found = {}
+    for name in ("pillow", "onnxruntime", "onnx", "pyarrow", "torch", "torchvision", "timm"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _describe_model(path: Path) -> dict[str, Any]:

@@ -55,21 +55,30 @@ class Encoder:
         self.hasher = load(model)
         self.notes = read_header(model)["notes"]
         self.model, self._reader = model, reader
+        self._for_pictures: PictureReader | None = None
         self.checksum = hashlib.sha256(model.read_bytes()).hexdigest()
 
+    def open(self, source: str) -> Dataset | Pictures:
+        """Pictures or features that a path or the name of a known data set stands for."""
+        return self._reader.open(source)
+
     def read(self, source: str) -> Dataset:
+        """Features of all that a path or the name of a known data set stands for."""
+        return self.features(self.open(source), source)
+
+    def features(self, data: Dataset | Pictures, source: str) -> Dataset:
         """Features that the model can hash; pictures go through the model's own extractor."""
-        data = self._reader.open(source)
         own = self.notes.get("extractor")
         own = own if isinstance(own, dict) else None
+        reader = self._reader
         if isinstance(data, Pictures) and own:
-            self._reader = self._reader.like(own)
-        dataset = self._reader.features(data)
+            reader = self._for_pictures = self._for_pictures or reader.like(own)
+        dataset = reader.features(data)
         self._check_width(source, dataset.X.shape[1])
         if own is None and isinstance(data, Pictures):
             warnings.warn(
                 f"{self.model} does not say which network made the features that it was trained "
-                f"on; {self._reader.network.name} makes those of the pictures",
+                f"on; {reader.network.name} makes those of the pictures",
                 UserWarning,
                 stacklevel=3,
             )
@@ -105,7 +114,13 @@ def encode_data(source: str, model: Path, output: Path, reader: PictureReader) -
             np.savez_compressed(file, codes=packed, model=encoder.checksum, **known(dataset))
         else:
             np.save(file, packed, allow_pickle=False)
-    return {"n": len(packed), "bits": int(encoder.hasher.n_bits), "bytes": packed.nbytes}
+    return {
+        "output": str(output),
+        "n": len(packed),
+        "bits": int(encoder.hasher.n_bits),
+        "bytes": packed.nbytes,
+        "extractor": dataset.extractor,
+    }
 
 
 def known(dataset: Dataset) -> dict[str, Any]:

@@ -20,4 +20,9 @@ def extract_data(source: str, output: Path, reader: PictureReader) -> dict[str, 
     dataset = reader.read(source)
     with whole_file(output) as file:
         np.savez(file, X=dataset.X, **known(dataset))
-    return {"n": len(dataset), "dimension": dataset.X.shape[1]}
+    return {
+        "output": str(output),
+        "n": len(dataset),
+        "dimension": dataset.X.shape[1],
+        "extractor": dataset.extractor,
+    }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zshash.datasets import Dataset, Pictures
 from zshash.experiments.encoding import Encoder, load_codes
 from zshash.images import PictureReader
 from zshash.index import HammingIndex
@@ -28,13 +29,29 @@ def search_codes(
     database = load_codes(codes, encoder)
     index = HammingIndex(n_bits=encoder.hasher.n_bits)
     index.add(database.packed)
-    for source in queries:
-        dataset = encoder.read(source)
+    for name, code in _encoded(encoder, queries):
+        pairs = _neighbors(index, code, k, radius)
+        found = [{"distance": distance, **database.describe(row)} for distance, row in pairs]
+        yield {"query": name, "neighbours": found}
+
+
+def _encoded(encoder: Encoder, queries: Sequence[str]) -> list[tuple[str, NDArray[np.uint8]]]:
+    """Names and codes of all queries; files of pictures are read together, ahead of the others."""
+    opened = [(source, encoder.open(source)) for source in queries]
+    files = [data for _, data in opened if isinstance(data, Pictures) and data.paths]
+    parts: list[tuple[str, Dataset | Pictures]] = [
+        (source, data) for source, data in opened if data not in files
+    ]
+    if files:
+        paths = tuple(path for data in files for path in data.sources)
+        root = files[0].root if len(files) == 1 else None
+        parts.insert(0, (queries[0], Pictures(paths, root=root)))
+    encoded = []
+    for source, data in parts:
+        dataset = encoder.features(data, source)
         names = dataset.paths or [f"{source}, row {row}" for row in range(len(dataset))]
-        for name, code in zip(names, encoder.encode(dataset), strict=True):
-            pairs = _neighbors(index, code, k, radius)
-            found = [{"distance": distance, **database.describe(row)} for distance, row in pairs]
-            yield {"query": name, "neighbours": found}
+        encoded += list(zip(names, encoder.encode(dataset), strict=True))
+    return encoded
 
 
 def _neighbors(

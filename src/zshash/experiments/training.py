@@ -1,6 +1,7 @@
 """From a data set and the names of its categories to a fitted hash function."""
 
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -149,7 +150,10 @@ def make_targets(
     if not labels:
         return None
     if dataset.labels is None:
-        raise DataError("the data has no labels to learn from")
+        raise DataError(
+            "the data has no labels to learn from: put pictures into a folder for each category, "
+            "or choose a method that does not look at labels, such as ITQ"
+        )
     if ONE_HOT in labels and len(labels) > 1:
         raise DataError("onehot can not be combined with other label sources")
     own: NDArray[Any] = dataset.labels[rows]
@@ -192,7 +196,9 @@ def fit_model(
     """
     data = reader.open(source)
     hidden = find_categories(data, unseen)
-    dataset = reader.features(data.select(_training_rows(data, hidden, n_train, seed)))
+    needs_labels = bool(label_sources(hasher, labels))
+    rows = _training_rows(data, hidden, needs_labels, n_train, seed)
+    dataset = reader.features(data.select(rows))
     seen = _categories(dataset)
     seconds = fit_timed(hasher, dataset, np.arange(len(dataset)), seen, labels)
     notes = {
@@ -209,14 +215,24 @@ def fit_model(
 
 
 def _training_rows(
-    data: Dataset | Pictures, hidden: NDArray[np.int64], n_train: int | None, seed: int
+    data: Dataset | Pictures,
+    hidden: NDArray[np.int64],
+    needs_labels: bool,
+    n_train: int | None,
+    seed: int,
 ) -> NDArray[np.int64]:
-    """Rows to train on: of seen categories only, or any where there are no labels."""
+    """Rows to train on: none of a hidden category, and with labels where a method needs them."""
     rng = np.random.RandomState(seed)
     if data.labels is None:
         return draw_training(np.arange(len(data)), n_train, rng)
-    seen = np.setdiff1d(_categories(data), hidden)
-    rows = np.flatnonzero(bears(data.labels, seen) & ~bears(data.labels, hidden))
+    is_good = ~bears(data.labels, hidden)
+    labelled = bears(data.labels, _categories(data))
+    if needs_labels and not labelled.all():
+        lost = int((~labelled).sum())
+        message = f"{lost} of {len(data)} samples have no label and are not trained on"
+        warnings.warn(message, UserWarning, stacklevel=3)
+        is_good &= labelled
+    rows = np.flatnonzero(is_good)
     if not rows.size:
         raise DataError("every category is unseen: nothing is left to train on")
     return draw_training(rows, n_train, rng)

@@ -8,7 +8,6 @@ followed.
 
 import os
 import stat
-from collections.abc import Iterator
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from zshash._extras import needs
 from zshash.images.limits import Limits
+from zshash.images.plain import plain_rgb
 from zshash.images.stripping import KINDS, kind_of, strip
 from zshash.images.tiff import orientation
 
@@ -27,9 +27,7 @@ with needs("images"):
 __all__ = ["Limits", "PictureError", "Source", "decode"]
 
 Source = str | Path | bytes | NDArray[np.uint8]
-Box = tuple[int, int, int, int]
 
-TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
 UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -39,8 +37,6 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-BITS_PER_SAMPLE, PHOTOMETRIC, WHITE_IS_ZERO = 258, 262, 0
-BLOCK = 1024
 LONGEST = 2**20
 MOST_LETTERS = 200
 
@@ -75,7 +71,7 @@ def decode(source: Source, limits: Limits | None = None, side: int = 0) -> Image
     limits = limits or Limits()
     try:
         if isinstance(source, np.ndarray):
-            return _plain(_from_array(source, limits))
+            return plain_rgb(_from_array(source, limits))
         if isinstance(source, bytes):
             _check_bytes(len(source), limits)
             return _decode(BytesIO(source), limits, side)
@@ -145,7 +141,7 @@ def _load(file: BytesIO, kind: str, limits: Limits, side: int) -> tuple[Image.Im
         if side:
             image.draft(None, (2 * side, 2 * side))
         image.load()
-        return _plain(image), image.info.get("exif") or b""
+        return plain_rgb(image), image.info.get("exif") or b""
 
 
 @cache
@@ -153,66 +149,6 @@ def _kinds() -> tuple[str, ...]:
     """Those formats that this build of Pillow reads."""
     Image.init()
     return tuple(name for name in KINDS if name in Image.OPEN)
-
-
-def _plain(image: Image.Image) -> Image.Image:
-    """A new image, of eight bits of red, green and blue; what is transparent becomes white."""
-    if image.mode.startswith(("I", "F")):
-        return _eight_bits(image).convert("RGB")
-    if image.mode in TRANSPARENT or "transparency" in image.info:
-        return _over_white(image)
-    plain = image.copy() if image.mode == "RGB" else image.convert("RGB")
-    frame: Box = getattr(image, "dispose_extent", None) or (0, 0, *image.size)
-    if frame == (0, 0, *image.size):
-        return plain
-    white = Image.new("RGB", image.size, "white")  # a GIF's first frame may leave some uncovered
-    white.paste(plain.crop(frame), frame)
-    return white
-
-
-def _over_white(image: Image.Image) -> Image.Image:
-    if image.mode not in ("RGBA", "LA"):
-        image = image.convert("LA" if image.mode == "La" else "RGBA")
-    white = Image.new("RGB", image.size, "white")
-    white.paste(image, (0, 0), image)
-    return white
-
-
-def _eight_bits(image: Image.Image) -> Image.Image:
-    """Grey values of eight bits."""
-    low, high = _range(image)
-    scale = 255 / (high - low) if high > low else 0.0
-    tags = getattr(image, "tag_v2", {})
-    grey = Image.new("L", image.size)
-    for box in _blocks(*image.size):
-        values = np.asarray(image.crop(box)).astype(np.float64)
-        with np.errstate(all="ignore"):
-            scaled = np.nan_to_num((values - low) * scale, nan=0.0).clip(0, 255)
-        if tags.get(PHOTOMETRIC) == WHITE_IS_ZERO:
-            scaled = 255 - scaled
-        scaled[values == image.info.get("transparency", np.nan)] = 255
-        grey.paste(Image.fromarray(scaled.round().astype(np.uint8)), box)
-    return grey
-
-
-def _range(image: Image.Image) -> tuple[float, float]:
-    """Values of black and white: known of 12 and 16 bits, of others the lowest and highest."""
-    if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PPM"):
-        bits = getattr(image, "tag_v2", {}).get(BITS_PER_SAMPLE)
-        return 0, 4095 if bits == (12,) else 65535
-    low, high = np.inf, -np.inf
-    for box in _blocks(*image.size):
-        values = np.asarray(image.crop(box)).astype(np.float64)
-        finite = values[np.isfinite(values)]
-        low, high = min(low, finite.min(initial=np.inf)), max(high, finite.max(initial=-np.inf))
-    return (low, high) if low < high else (0, 0)
-
-
-def _blocks(width: int, height: int) -> Iterator[Box]:
-    """Boxes that cover an image, each small enough to compute with in double precision."""
-    for top in range(0, height, BLOCK):
-        for left in range(0, width, BLOCK):
-            yield left, top, min(left + BLOCK, width), min(top + BLOCK, height)
 
 
 def _reason(error: Exception) -> str:

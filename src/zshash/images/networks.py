@@ -120,6 +120,8 @@ def _near(name: str) -> str:
     if name.lower().endswith(".onnx"):
         return f" (did you mean 'onnx:{name}'?)"
     key, colon, rest = name.partition(":")
+    if key in KINDS:
+        return f" (write {KINDS[key].form})"
     near = get_close_matches(key.lower(), KINDS, n=1)
     return f" (did you mean {near[0] + colon + rest!r}?)" if near else ""
 

@@ -67,7 +67,13 @@ def extract_batches(
                 kept.append(row)
         if not prepared:
             return Batch([], np.empty((0, extractor.dimension), dtype=np.float32), failures)
-        batch = Batch(kept, extractor.run(np.stack(prepared)), failures)
+        features = extractor.run(np.stack(prepared))
+        if features.shape != (len(kept), extractor.dimension):
+            raise ValueError(
+                f"{extractor.name} gives features of shape {features.shape} instead of "
+                f"{len(kept), extractor.dimension}"
+            )
+        batch = Batch(kept, features, failures)
         return batch.without(_without_features(batch, sources))
 
     return map_blocks(work, batches)

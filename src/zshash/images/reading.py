@@ -58,7 +58,7 @@ class PictureReader:
         Leave out a picture that can not be read, with a `PictureWarning`, or end there.
     cache : bool
         Whether to keep features in the user's cache folder. They are found there again as long as
-        a picture's path, size and times stay the same, without a look at `limits`.
+        a picture's path, size and times stay the same.
     progress : bool
         Show a progress bar where the output is a terminal.
 
@@ -78,6 +78,8 @@ class PictureReader:
     progress: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.extractor, str | Extractor | None):
+            raise TypeError(f"extractor must be a name or an Extractor, got {self.extractor!r}")
         if self.on_error not in ON_ERROR:
             raise ValueError(f"on_error must be 'skip' or 'fail', not {self.on_error!r}")
 
@@ -114,11 +116,11 @@ class PictureReader:
                 f"the model was trained on features of {name}, whose weights are fetched from a "
                 f"network: say --extractor {name} if you trust it"
             )
-        own = (
-            self
-            if self.extractor
-            else replace(self, extractor=name, options=options | dict(self.options))
-        )
+        own = self
+        if self.extractor is None or _kind(self.extractor) == _kind(name):
+            own = replace(
+                self, extractor=self.extractor or name, options=options | dict(self.options)
+            )
         theirs = described(name, options)
         try:
             fingerprint = own.network.fingerprint
@@ -155,6 +157,8 @@ class PictureReader:
             Where no picture can be read.
         """
         if isinstance(data, Dataset):
+            if isinstance(self.extractor, str):
+                raise DataError(f"features need no extractor: leave out {self.extractor}")
             return data
         if not len(data):
             raise DataError(f"{data.root or 'the data'}: no pictures")
@@ -195,6 +199,12 @@ class PictureReader:
                     failures |= batch.failures
                     store.append([keys[row] for row in batch.rows], batch.features)
                     bar.update(len(batch.rows) + len(batch.failures))
+        except KeyboardInterrupt:
+            if store.folder:
+                warnings.warn(
+                    "interrupted; the same command goes on from here", UserWarning, stacklevel=3
+                )
+            raise
         finally:
             store.flush()
         return failures
@@ -224,7 +234,7 @@ class PictureReader:
         if not self.cache or len(data) == 1:
             return FeatureStore(None, dimension)
         root = os.fsencode(data.root.resolve()) if data.root else b""
-        facts = f"{DECODING}\n{self.network.fingerprint}\n".encode() + root
+        facts = f"{DECODING}\n{self.limits}\n{self.network.fingerprint}\n".encode() + root
         digest = hashlib.blake2b(facts, digest_size=8).hexdigest()
         name = re.sub(r"[^\w.-]", "_", data.root.name if data.root else "pictures", flags=re.ASCII)
         try:
@@ -240,18 +250,22 @@ class PictureReader:
 
     def _report(self, failures: Mapping[int, str], total: int) -> None:
         if len(failures) == total:
-            raise DataError(
-                f"none of the {total} pictures could be read, the first one: "
-                f"{next(iter(failures.values()))}"
-            )
+            first = next(iter(failures.values()))
+            several = f"none of the {total} pictures could be used, the first one: "
+            raise DataError(first if total == 1 else several + first)
         for message in list(failures.values())[:MAX_REPORTED]:
             warnings.warn(message, PictureWarning, stacklevel=3)
         if failures:
             warnings.warn(
-                f"{len(failures)} of {total} pictures could not be read and are left out",
+                f"{len(failures)} of {total} pictures could not be used and are left out",
                 PictureWarning,
                 stacklevel=3,
             )
+
+
+def _kind(extractor: str | Extractor) -> str | None:
+    """What comes before the colon of a name, None of an extractor that is there already."""
+    return extractor.partition(":")[0] if isinstance(extractor, str) else None
 
 
 def described(name: str, options: Mapping[str, Any]) -> str:

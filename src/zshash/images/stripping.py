@@ -70,7 +70,7 @@ def strip(content: memoryview, kind: str) -> Announced:
 
 
 def _strip_jpeg(content: memoryview) -> Announced:
-    up, n_scans, place = 1, 0, 2
+    up, n_scans, place = 0, 0, 2
     for _ in range(MOST_PARTS):
         found = MARKER.search(content, place)
         if found is None:
@@ -86,23 +86,23 @@ def _strip_jpeg(content: memoryview) -> Announced:
         (length,) = struct.unpack_from(">H", content, place)
         n_scans += marker == SCAN
         if marker in APPLICATION and length > 2:
-            if up == 1:
-                up = _jpeg_orientation(content[place + 2 : place + length])
+            up = up or _jpeg_orientation(content[place + 2 : place + length])
             content[place + 2] = 0  # of its name: nobody will know what it is
         place += max(length, 2)
     else:
         raise ValueError(f"more than {MOST_PARTS} segments")
     if n_scans > MOST_SCANS:
         raise ValueError(f"painted {n_scans} times over")
-    return Announced(up)
+    return Announced(up or 1)
 
 
 def _jpeg_orientation(segment: memoryview) -> int:
-    return orientation(segment) if bytes(segment[:6]) == EXIF else 1
+    """1 to 8, or 0 if the segment is about something else."""
+    return orientation(segment) if bytes(segment[:6]) == EXIF else 0
 
 
 def _strip_png(content: memoryview) -> Announced:
-    up, depth, colour, place = 1, 8, RGB, 8
+    up, depth, colour, place = 0, 8, RGB, 8
     while place + 12 <= len(content):
         length, name = struct.unpack_from(">I4s", content, place)
         behind = place + 8 + length
@@ -112,13 +112,13 @@ def _strip_png(content: memoryview) -> Announced:
         if name == b"IHDR" and length >= 10:
             depth, colour = body[8], body[9]
         elif name not in NEEDED_CHUNKS:
-            up = up if up > 1 else _png_orientation(name, body)
+            up = up or _png_orientation(name, body)
             content[place + 4 : place + 8] = NOTHING
             _write_checksum(content[place:])
         elif name == b"tRNS" and _scale_transparency(body, depth, colour):
             _write_checksum(content[place:])
         place = behind + 4
-    return Announced(up)
+    return Announced(up or 1)
 
 
 def _write_checksum(chunk: memoryview) -> None:
@@ -127,10 +127,11 @@ def _write_checksum(chunk: memoryview) -> None:
 
 
 def _png_orientation(name: bytes, body: memoryview) -> int:
+    """1 to 8, or 0 if the chunk is about something else."""
     if name == b"eXIf":
         return orientation(body)
     if name not in (b"zTXt", b"tEXt") or not (profile := RAW_PROFILE.match(body)):
-        return 1
+        return 0
     try:  # as ImageMagick writes it: a name, a length, then digits
         text = bytes(body[profile.end() : profile.end() + MOST_TEXT])
         if name == b"zTXt":

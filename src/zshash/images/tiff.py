@@ -10,15 +10,14 @@ from zshash.images.announced import Announced, Bytes
 __all__ = ["EXIF", "orientation", "strip_tiff"]
 
 WIDTH, HEIGHT, ORIENTATION, ROWS = 256, 257, 274, 278
-STRIPS, TILES, TILE_WIDTH, TILE_HEIGHT = 273, 324, 322, 323
+STRIPS, TILES, TILE_WIDTH, TILE_HEIGHT, JPEG_TABLES = 273, 324, 322, 323, 347
 SINGLE = {WIDTH, HEIGHT, 259, 262, 266, 277, ROWS, 284, 292, 293, 317, TILE_WIDTH, TILE_HEIGHT}
 SINGLE |= {512, 513, 514, 515, 531}
-FOR_PIXELS = SINGLE | {ORIENTATION, 258, STRIPS, 279, 320, TILES, 325, 338, 339, 347}
+FOR_PIXELS = SINGLE | {ORIENTATION, 258, STRIPS, 279, 320, TILES, 325, 338, 339, JPEG_TABLES}
 FOR_PIXELS |= {517, 518, 519, 520, 521, 529, 530, 532}
 
 EXIF = b"Exif\0\0"
 NUMBERS = {1: "B", 3: "H", 4: "I", 16: "Q"}
-TEXT = {1, 2, 6, 7}
 MOST_TAGS = 65535
 MOST_PLANES = 16
 MOST_NUMBERS = 2**17
@@ -111,7 +110,7 @@ def strip_tiff(content: memoryview) -> Announced:
 def _check(tags: dict[int, _Tag]) -> None:
     if any(tag.n_numbers > 1 for code, tag in tags.items() if code in SINGLE):
         raise ValueError("a tag has too many numbers")
-    if sum(tag.n_numbers for tag in tags.values() if tag.kind not in TEXT) > MOST_NUMBERS:
+    if sum(tag.n_numbers for code, tag in tags.items() if code != JPEG_TABLES) > MOST_NUMBERS:
         raise ValueError(f"cut into more than {MOST_NUMBERS // 2} pieces")
 
 

@@ -40,7 +40,7 @@ def open_source(
     if missing:
         raise FileNotFoundError(
             f"no label source {', '.join(map(repr, missing))}: "
-            "say wordnet, or name a file of word vectors"
+            "there is no such file; say wordnet, onehot, or name a file of word vectors"
         )
     sources = [
         WordNet(basis=seen) if spec == "wordnet" else WordVectors.load(spec, only=only)
