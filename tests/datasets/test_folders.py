@@ -168,3 +168,11 @@ def test_real_pictures(data_folder):
     assert len(pictures) == 200
     assert np.bincount(pictures.labels).tolist() == [10] * 20
     assert pictures.names[pictures.synsets.index("n02123045")] == "tabby, tabby cat"
+
+
+def test_kinds_that_are_not_read_are_told(write):
+    root = write(
+        "cat/1.jpg", "cat/deep/IMG_1.HEIC", "dog/2.heic", "dog/2.png", "dog/x.cr2", "a.txt"
+    )
+    with pytest.warns(UserWarning, match=r"not read are left out \(1 \.cr2, 2 \.heic\): convert"):
+        assert len(read_folder(root)) == 2

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zshash.datasets.data import DataError, Pictures, tell_apart
-from zshash.datasets.listing import SUFFIXES, contents, pictures_below
+from zshash.datasets.listing import SUFFIXES, contents, pictures_below, unread_below
 from zshash.datasets.synset_names import is_synset, synset_names
 from zshash.datasets.tiny_imagenet import is_tiny_imagenet, read_tiny_imagenet
 
@@ -56,13 +56,15 @@ def read_folder(path: str | Path) -> Pictures:
     Warns
     -----
     UserWarning
-        If folders hold no pictures, or pictures of a split no labels; they are left out.
+        If folders hold no pictures, pictures of a split no labels, or pictures are of a kind that
+        is not read; they are left out.
     """
     root = Path(path)
     if not root.is_dir():
         raise DataError(f"{root}: there is no such folder")
     if is_tiny_imagenet(root):
         return read_tiny_imagenet(root)
+    _warn_of_unread(root)
     parts = [_read_part(folder) for folder in _splits(root)]
     labelled = [part for part in parts if part.categories]
     if not labelled:
@@ -112,6 +114,16 @@ def _unlabelled(root: Path, pictures: Sequence[Path]) -> Pictures:
     if not pictures:
         raise DataError(f"{root}: there are no pictures in this folder")
     return Pictures(tuple(pictures))
+
+
+def _warn_of_unread(root: Path) -> None:
+    found = unread_below(root)
+    if found:
+        kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(found.items()))
+        message = (
+            f"{root}: pictures of kinds that are not read are left out ({kinds}): convert them"
+        )
+        warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def _warn_of_loose(parts: Sequence[_Part]) -> None:

@@ -1,18 +1,25 @@
 """Which pictures are in a folder."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from zshash.datasets.files import unreadable
 
-__all__ = ["SUFFIXES", "contents", "is_picture", "pictures_below"]
+__all__ = ["SUFFIXES", "contents", "is_picture", "pictures_below", "unread_below"]
 
 SUFFIXES = frozenset([
     ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".png", ".gif", ".webp",
-    ".tif", ".tiff", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm", ".avif",
+    ".tif", ".tiff", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm",
 ])  # fmt: skip
 """Endings of files that are taken for pictures, in lower case."""
+
+UNREAD = frozenset([
+    ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".ico", ".svg", ".psd",
+    ".raw", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2",
+])  # fmt: skip
+"""Endings of pictures that nothing here can read."""
 
 Identity = tuple[int, int]
 
@@ -45,6 +52,13 @@ def pictures_below(folder: Path, parent: Path) -> list[Path]:
     `parent`.
     """
     return list(_walk(folder, {_identity(parent)}))
+
+
+def unread_below(folder: Path) -> Counter[str]:
+    """How many pictures of kinds that are not read are below a folder, by their endings."""
+    names = (name for _, _, files in os.walk(folder) for name in files if not _is_hidden(name))
+    suffixes = (os.path.splitext(name)[1].lower() for name in names)  # noqa: PTH122, of many
+    return Counter(suffix for suffix in suffixes if suffix in UNREAD)
 
 
 def _walk(folder: Path, visited: set[Identity]) -> Iterator[Path]:
