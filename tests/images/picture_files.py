@@ -6,10 +6,9 @@ from io import BytesIO
 from itertools import accumulate
 
 import numpy as np
-from PIL import Image, features
+from PIL import Image
 
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = 0, 2, 3, 4, 6  # PNG's numbers for colours
-HAS_AVIF = "avif" in features.modules and features.check("avif")
 
 
 def noise(*shape, seed=0):

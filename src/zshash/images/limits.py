@@ -23,4 +23,4 @@ class Limits:
     @property
     def memory(self) -> int:
         """Bytes that decoding one picture never exceeds; most need 8 for each of its pixels."""
-        return 32 * self.pixels + 4 * self.bytes + 64 * 2**20
+        return 20 * self.pixels + 4 * self.bytes + 64 * 2**20

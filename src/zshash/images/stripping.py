@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Callable
 
 from zshash.images.announced import Announced
-from zshash.images.avif import strip_avif
 from zshash.images.tiff import EXIF, orientation, strip_tiff
 
 __all__ = ["KINDS", "kind_of", "strip"]
@@ -24,7 +23,6 @@ SIGNATURES = {
     "TIFF": rb"II[*+]\0|MM\0[*]",
     "BMP": rb"BM",
     "PPM": rb"P[1-6f]\s",
-    "AVIF": rb".{4}ftyp(?:.{4}){0,20}?avi[fs]",
 }
 KINDS = tuple(SIGNATURES)
 MOST_PARTS = 10_000
@@ -219,5 +217,4 @@ STRIPPERS: dict[str, Callable[[memoryview], Announced]] = {
     "WEBP": _measure_webp,
     "TIFF": strip_tiff,
     "PPM": _strip_ppm,
-    "AVIF": strip_avif,
 }
