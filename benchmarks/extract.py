@@ -130,14 +130,15 @@ def compare(name: str, sources: Any, seconds: float, repeats: int) -> None:
 
 def peak(folder: str, n: int) -> float:
     """MiB beyond the loaded network and the table of features, for n pictures."""
-    paths = sorted(Path(folder).iterdir())[:n]
-    os.environ["ZSHASH_CACHE"] = f"{folder}-cache"
-    reader = PictureReader()
-    reader.features(Pictures(tuple(paths[:64])))
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    before = memory("VmRSS")
-    table = reader.features(Pictures(tuple(paths))).X
-    return memory("VmHWM") - before - table.nbytes / 2**20
+    paths = tuple(sorted(Path(folder).iterdir())[:n])
+    with TemporaryDirectory() as cache:  # its own, so that the network runs before the count
+        os.environ["ZSHASH_CACHE"] = cache
+        reader = PictureReader()
+        reader.features(Pictures(paths[:64]))
+        Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+        before = memory("VmRSS")
+        table = reader.features(Pictures(paths)).X
+        return memory("VmHWM") - before - table.nbytes / 2**20
 
 
 def print_memory(sources: Sequence[Path], sizes: Sequence[int]) -> None:

@@ -37,11 +37,14 @@ def search_codes(
 
 def _encoded(encoder: Encoder, queries: Sequence[str]) -> list[tuple[str, NDArray[np.uint8]]]:
     """Names and codes of all queries; files of pictures are read together, ahead of the others."""
-    opened = [(source, encoder.open(source)) for source in queries]
-    files = [data for _, data in opened if isinstance(data, Pictures) and data.paths]
-    parts: list[tuple[str, Dataset | Pictures]] = [
-        (source, data) for source, data in opened if data not in files
-    ]
+    files: list[Pictures] = []
+    parts: list[tuple[str, Dataset | Pictures]] = []
+    for source in queries:
+        data = encoder.open(source)
+        if isinstance(data, Pictures) and not isinstance(data.sources, np.ndarray):
+            files.append(data)
+        else:
+            parts.append((source, data))
     if files:
         paths = tuple(path for data in files for path in data.sources)
         root = files[0].root if len(files) == 1 else None

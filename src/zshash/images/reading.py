@@ -20,9 +20,10 @@ from tqdm import tqdm
 from zshash._cache import cache_folder
 from zshash.datasets import DataError, Dataset, Pictures, open_data
 from zshash.images.extractor import Extractor
+from zshash.images.keys import file_key, picture_keys
 from zshash.images.limits import Limits
 from zshash.images.networks import DEFAULT, extractor, fetches
-from zshash.images.store import KEY_BYTES, FeatureStore
+from zshash.images.store import FeatureStore
 
 if TYPE_CHECKING:
     from zshash.images.pipeline import Batch
@@ -167,12 +168,13 @@ class PictureReader:
         failures = self._extract(data, keys, store)
         self._report(failures, len(data))
         good = [row for row in range(len(data)) if row not in failures]
+        paths = data.paths
         return Dataset(
             store.gather([keys[row] for row in good]),
             None if data.labels is None else data.labels[good],
             data.names,
             data.synsets,
-            paths=tuple(data.paths[row] for row in good) if data.paths else (),
+            paths=tuple(paths[row] for row in good) if paths else (),
             extractor=self.facts(),
         )
 
@@ -272,24 +274,3 @@ def described(name: str, options: Mapping[str, Any]) -> str:
     """An extractor as a person reads it."""
     settings = ", ".join(f"{key}={value}" for key, value in options.items())
     return f"{name} ({settings})" if settings else name
-
-
-def picture_keys(sources: Sequence[Path] | NDArray[np.uint8]) -> list[bytes]:
-    """What tells pictures apart: the path, size and time of files, or the pixels themselves."""
-    if isinstance(sources, np.ndarray):
-        return [_key(str(pixels.shape).encode(), pixels.tobytes()) for pixels in sources]
-    return [file_key(path) for path in sources]
-
-
-def file_key(path: Path) -> bytes:
-    name = os.fsencode(path.absolute())
-    try:
-        status = path.stat()
-    except OSError:  # reported when the picture is read
-        return _key(name)
-    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
-    return _key(name, f"{status.st_size} {times}".encode())
-
-
-def _key(*parts: bytes) -> bytes:
-    return hashlib.blake2b(b"\0".join(parts), digest_size=KEY_BYTES).digest()
