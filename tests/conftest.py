@@ -12,3 +12,11 @@ def data_folder():
     if not folder.is_dir():
         pytest.skip(f"no data folder at {folder}; set ZSHASH_DATA to have this test run")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_user_s_cache(tmp_path_factory):
+    """Networks and features of tests stay out of the user's cache folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ZSHASH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
