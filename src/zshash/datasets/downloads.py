@@ -208,10 +208,13 @@ def _unpack(name: str, path: Path, folder: Path) -> None:
 
 
 def _untar(path: Path, folder: Path) -> None:
-    # Python 3.11.3 and earlier have no filter; what is unpacked has the checksum of a known file
+    # Python 3.11.3 and earlier have no filter, so members are looked at here as well
     options: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
     with tarfile.open(path) as archive:
-        archive.extractall(folder, **options)
+        members = archive.getmembers()
+        if not all((each.isreg() or each.isdir()) and _stays_inside(each.name) for each in members):
+            raise tarfile.TarError("a file would be outside of the folder")
+        archive.extractall(folder, members, **options)
 
 
 def _unzip(path: Path, folder: Path) -> None:
