@@ -107,7 +107,7 @@ def test_synsets_without_labels(write):
     [
         ("", r"there are no rows below the header"),
         ("path,label\n", "there are no rows below the header"),
-        ("name,label\n1.jpg,cat\n", r"no column path \(the columns are: name, label\)"),
+        ("name,label\n1.jpg,cat\n", r"or X for features \(the columns are: name, label\)"),
         ("path,label\n1.jpg,cat\n\n ,dog\n", "line 4 has no path"),
         ("path,label\n1.jpg,cat\n2.jpg\n", "line 3 has 1 cells, the header 2"),
         ("path,label\n1.jpg,goldfish, Carassius\n", "line 2 has 3 cells, the header 2"),
@@ -165,8 +165,8 @@ def test_parquet_with_numbers_as_labels(write_parquet):
     [
         ({"path": ["1.jpg", None]}, "row 1 has no path"),
         ({"image": [{"bytes": b"x", "path": "1.jpg"}]}, "row 0 has no path"),
-        ({"name": ["1.jpg"]}, r"no column path \(the columns are: name\)"),
-        ({"label": ["cat"]}, r"no column path \(the columns are: label\)"),
+        ({"name": ["1.jpg"]}, r"or X for features \(the columns are: name\)"),
+        ({"label": ["cat"]}, r"or X for features \(the columns are: label\)"),
         ({"path": pa.array([], pa.string())}, "no rows"),
     ],
 )

@@ -133,7 +133,7 @@ def _delimiter(text: str) -> str:
 def _read_parquet(path: Path) -> _Table:
     known = (*PATH, *LABEL, *LABELS, *SYNSET)
     names = [name for name in column_names(path) if name.lower() in known]
-    if not names:
+    if not any(name.lower() in PATH for name in names):
         raise _no_path(path, column_names(path))
     if len({name.lower() for name in names}) < len(names):
         raise DataError(f"{path}: several columns have the same name in {', '.join(names)}")
@@ -148,7 +148,10 @@ def _column(table: _Table, names: Sequence[str]) -> list[Any] | None:
 
 def _no_path(path: Path, names: Sequence[str]) -> DataError:
     found = ", ".join(names) or "none"
-    return DataError(f"{path}: there is no column path (the columns are: {found})")
+    return DataError(
+        f"{path}: there is no column path in its first line, or X for features (the columns are: "
+        f"{found})"
+    )
 
 
 def _sources(table: _Table) -> tuple[Path, ...]:

@@ -16,7 +16,7 @@ from zshash.datasets.splits import draw_training
 from zshash.hashing import methods, save
 from zshash.hashing.registry import LABEL, PAIRWISE, SEMANTIC, UNSUPERVISED
 from zshash.images import PictureReader
-from zshash.semantics import open_source
+from zshash.semantics import UnknownNames, open_source
 from zshash.semantics.names import near_misses, normalise, synonyms, unit
 
 __all__ = ["find_categories", "fit_model", "label_vectors", "make_targets"]
@@ -101,7 +101,13 @@ def label_vectors(
     for spec in labels:
         called = dataset.synsets if spec == WORDNET and dataset.synsets else dataset.names
         names = [called[number] for number in categories]
-        parts.append(open_source(spec, seen=names, only=names).embed(names))
+        try:
+            parts.append(open_source(spec, seen=names, only=names).embed(names))
+        except UnknownNames as error:
+            raise DataError(
+                f"{error}; rename what means nothing to it, or choose --labels onehot or a file of "
+                "word vectors"
+            ) from error
     return np.hstack(parts) / np.float32(np.sqrt(len(parts)))
 
 
@@ -199,6 +205,8 @@ def fit_model(
     needs_labels = bool(label_sources(hasher, labels))
     rows = _training_rows(data, hidden, needs_labels, n_train, seed)
     dataset = reader.features(data.select(rows))
+    if len(dataset) < 2:
+        raise DataError(f"{source}: one sample is not enough to learn from")
     seen = _categories(dataset)
     seconds = fit_timed(hasher, dataset, np.arange(len(dataset)), seen, labels)
     notes = {
