@@ -50,7 +50,7 @@ def test_pictures_alone_have_no_labels(write):
 
 def test_pictures_beside_categories(write):
     root = write("cat/1.jpg", "stray.jpg", "other.jpg")
-    with pytest.raises(DataError, match=r"\(2, such as other\.jpg\): move them .*manifest"):
+    with pytest.raises(DataError, match=r"\(2, such as other\.jpg\): move them .*CSV file"):
         read_folder(root)
 
 

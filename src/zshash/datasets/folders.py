@@ -105,7 +105,7 @@ def _read_part(folder: Path) -> _Part:
         raise DataError(
             f"{folder}: pictures are beside the folders of categories ({len(loose)}, such as "
             f"{loose[0].name}): move them into a folder for their category, or list all pictures "
-            "in a manifest (a CSV file with the columns path and label)"
+            "in a CSV file with the columns path and label"
         )
     return _Part(folder, loose, categories)
 

@@ -33,7 +33,7 @@ NAMES = tuple(NAMED)
 
 TABLES = (".npy", ".npz", ".csv", ".tsv", ".parquet")
 ACCEPTED = (
-    "a folder of pictures, a picture, a manifest (.csv, .tsv, .parquet) or features "
+    "a folder of pictures, a picture, a list of them (.csv, .tsv, .parquet) or features "
     "(.npy, .npz, .parquet)"
 )
 
