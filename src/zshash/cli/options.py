@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from zshash._terminal import OutputFile, literal, read_settings
+from zshash.cli.terminal import OutputFile, literal, read_settings
 from zshash.experiments.standard import STANDARD
 from zshash.hashing.registry import METHODS
 from zshash.images import Limits, PictureReader

@@ -1,0 +1,236 @@
+"""How well methods and models retrieve."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from zshash._files import write_whole
+from zshash.cli.options import (
+    READING,
+    all_seen_option,
+    are_standard,
+    bits_option,
+    choose_methods,
+    existing_file,
+    hidden_categories,
+    json_option,
+    k_option,
+    labels_option,
+    make_hasher,
+    method_choice,
+    method_names,
+    method_option,
+    normalize_option,
+    output_file,
+    queries_option,
+    radius_option,
+    reading_options,
+    seeds_option,
+    set_option,
+    train_option,
+    unseen_option,
+)
+from zshash.cli.terminal import (
+    print_json,
+    print_scores,
+    refuse,
+)
+from zshash.experiments import Demo, comparison, evaluation
+from zshash.experiments.page import render
+from zshash.experiments.tables import to_json, to_markdown
+from zshash.hashing.registry import METHODS, SEMANTIC
+from zshash.images import PictureReader
+
+__all__ = ["compare", "demo", "evaluate"]
+
+
+@click.command()
+@bits_option
+@seeds_option(5)
+@click.option(
+    "--output",
+    "-o",
+    default="zshash-demo.html",
+    show_default=True,
+    type=output_file,
+    help="Page to write.",
+)
+@json_option
+def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
+    """Learn from eight digits, find two that nobody labelled, and write a page of pictures."""
+    show = Demo(n_bits=bits, n_seeds=seeds)
+    total = 3 * seeds
+    for _ in tqdm(show.scores(), total=total, desc="training and searching", disable=None):
+        pass
+    write_whole(output, render(show).encode())
+    if as_json:
+        print_json({"summary": show.summary(), "runs": show.records, "page": str(output)})
+        return
+    click.echo(f"Handwritten digits, {bits} bits; in each run ({seeds}) two digits are hidden:\n")
+    print_scores(show.summary(), show.protocol.k, show.protocol.radius)
+    click.echo(
+        "\nMAP: are pictures of the hidden digit ranked first? Precision: what share of the\n"
+        "pictures within that distance is right? Names of digits are near siblings in WordNet,\n"
+        "so they help little here; searching by name needs richer categories.\n"
+        f"\nPictures and the convergence curve: {output}"
+    )
+
+
+@click.command(name="eval")
+@click.argument("data")
+@unseen_option
+@all_seen_option
+@click.option(
+    "--model",
+    "-m",
+    type=existing_file,
+    help="Score this model instead of training, by default on the categories that it left out.",
+)
+@bits_option
+@labels_option("wordnet; onehot for methods that do not learn from names")
+@method_option
+@set_option
+@normalize_option
+@train_option
+@queries_option
+@k_option
+@radius_option
+@seeds_option(5)
+@reading_options
+@json_option
+def evaluate(
+    data: str,
+    unseen: tuple[str, ...],
+    all_seen: bool,
+    model: Path | None,
+    bits: int,
+    labels: tuple[str, ...],
+    method: str,
+    settings: tuple[str, ...],
+    normalize: bool,
+    n_train: int | None,
+    n_queries: int | None,
+    k: int,
+    radius: int,
+    seeds: int,
+    reader: PictureReader,
+    as_json: bool,
+) -> None:
+    """Score zero-shot retrieval: hide categories of DATA, train on the rest, search for them.
+
+    DATA is as for fit. The database is everything but the queries. Prints MAP over the first K
+    neighbours and precision within the Hamming radius, mean and deviation over the runs.
+    """
+    options = {"n_queries": n_queries, "k": k, "radius": radius}
+    if model:
+        own = ("all_seen", "bits", "labels", "method", "settings", "normalize", "n_train")
+        refuse(own, "with --model")
+        records = evaluation.of_model(data, reader, model, unseen, seeds=seeds, **options)
+    else:
+        hasher = make_hasher(method, bits, normalize, settings)
+        hidden = hidden_categories(unseen, all_seen)
+        records = evaluation.of_method(
+            data, reader, hasher, labels, hidden, seeds=seeds, n_train=n_train, **options
+        )
+    collected = list(tqdm(records, total=seeds, desc="runs", disable=None))
+    summary = evaluation.summarize(collected)
+    if as_json:
+        print_json({"summary": summary, "runs": collected})
+    else:
+        print_scores(summary, k, radius)
+
+
+@click.command()
+@click.argument("data", nargs=-1, required=True)
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    metavar="NAME",
+    type=output_file,
+    help="Where to write: NAME.json and NAME.md. Runs that NAME.json holds are not run again.",
+)
+@click.option(
+    "--method",
+    "names",
+    multiple=True,
+    type=method_choice,
+    metavar=method_names,
+    help="Hashing method, several times for several of them.  [default: all]",
+)
+@click.option(
+    "--bits",
+    multiple=True,
+    default=(16, 32, 64, 96, 128),
+    show_default=True,
+    type=click.IntRange(8, 1024),
+    help="Bits of a code, several times for several lengths.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="METHOD.NAME=VALUE",
+    help="Set a parameter of a method, for instance --set KSH.n_anchors=1000.",
+)
+@labels_option("wordnet; only methods that learn from names look at it")
+@normalize_option
+@unseen_option
+@all_seen_option
+@train_option
+@queries_option
+@k_option
+@radius_option
+@seeds_option(4)
+@reading_options
+@json_option
+def compare(
+    data: tuple[str, ...],
+    output: Path,
+    names: tuple[str, ...],
+    bits: tuple[int, ...],
+    settings: tuple[str, ...],
+    labels: tuple[str, ...],
+    normalize: bool,
+    unseen: tuple[str, ...],
+    all_seen: bool,
+    n_train: int | None,
+    n_queries: int | None,
+    k: int,
+    radius: int,
+    seeds: int,
+    reader: PictureReader,
+    as_json: bool,
+) -> None:
+    """Score methods side by side, at several code lengths, on the same splits.
+
+    DATA is as for eval, or the name of a standard protocol (cifar10, tiny100 or
+    cifar10-seen; KSH has 1,000 anchors there, as in the paper), whose features are in the folder
+    that the environment variable ZSHASH_DATA names, by default ../shared/data. Several DATA end up
+    in one document.
+    """
+    given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
+    given["normalize"] = normalize
+    if are_standard(data):
+        own = (*given, "labels", "unseen", "all_seen", *READING)
+        refuse(own, "with a standard protocol")
+    else:
+        given["unseen"] = hidden_categories(unseen, all_seen)
+    lengths = sorted(set(bits))
+    chosen = choose_methods(names or tuple(METHODS), settings, lengths)
+    if labels and not any(METHODS[name].kind == SEMANTIC for name in chosen):
+        raise click.UsageError("--labels are for methods that learn from names: choose ZSH, too")
+    tasks = [comparison.make_task(item, chosen, lengths, labels, reader, **given) for item in data]
+    records = comparison.compare_into(output, tasks, range(seeds))
+    total = seeds * sum(len(task.setups) for task in tasks)
+    try:
+        collected = list(tqdm(records, total=total, desc="runs", disable=None))
+    except KeyboardInterrupt:
+        path = comparison.files(output)[0]
+        click.echo(f"\nInterrupted. The same command goes on from the runs in {path}.", err=True)
+        raise
+    if not any("map" in record for record in collected):
+        raise click.UsageError(f"{collected[0]['name']}: {collected[0]['error']}")
+    click.echo(to_json(collected) if as_json else to_markdown(collected), nl=False)
