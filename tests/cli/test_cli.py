@@ -11,7 +11,7 @@ import zshash
 from zshash.cli import main
 from zshash.datasets import digits
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SMALL = ["--set", "n_anchors=50", "--bits", "16"]
 
 
