@@ -3,8 +3,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zshash.datasets import DataError, digits, load_features
-from zshash.datasets.tables import has_features
+from zshash.datasets import DataError, Dataset, digits, load_features
+from zshash.datasets.tables import as_arrays, has_features
 
 X = np.arange(12, dtype=np.float16).reshape(4, 3)
 
@@ -223,3 +223,24 @@ def test_digits():
     assert data.images.shape == (1797, 8, 8)
     assert data.images.max() == 255
     assert data.names[data.labels[0]] == "zero"
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_what_is_known_comes_back(tmp_path, several):
+    labels = (
+        np.array([[True, True], [False, True], [False, False]]) if several else np.arange(3) % 2
+    )
+    data = Dataset(
+        np.eye(3, dtype=np.float32),
+        labels,
+        ("cat", "dog"),
+        ("n02121620", "n02084071"),
+        paths=("a.jpg", "b\udcff.jpg", "c.jpg"),
+        extractor={"name": "net", "options": {"size": 9}, "fingerprint": "1"},
+    )
+    np.savez(tmp_path / "f.npz", X=data.X, **as_arrays(data))
+    again = load_features(tmp_path / "f.npz")
+    np.testing.assert_array_equal(again.labels, labels)
+    assert (again.names, again.synsets, again.paths) == (data.names, data.synsets, data.paths)
+    assert again.extractor == data.extractor
+    assert as_arrays(Dataset(data.X)) == {}

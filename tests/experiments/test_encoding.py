@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from zshash.datasets import DataError, digits
-from zshash.experiments.encoding import Codes, Encoder, encode_data, known, load_codes
+from zshash.experiments.encoding import Codes, Encoder, encode_data, load_codes
 from zshash.experiments.training import fit_model
 from zshash.hashing import LSH
 from zshash.images import PictureReader
@@ -101,13 +101,6 @@ def test_features_of_another_network(table, fit):
         encoder.read(table("b.npz", extractor=other))
     with pytest.raises(DataError, match="what it says of its extractor makes no sense"):
         encoder.read(table("c.npz", extractor="[3]"))
-
-
-def test_what_is_known_comes_back(table):
-    data = PictureReader().read(table(extractor=json.dumps(FACTS)))
-    again = known(data)
-    assert json.loads(str(again["extractor"])) == FACTS
-    assert set(again) == {"y", "names", "extractor"}
 
 
 def test_pictures_for_a_model_that_does_not_name_its_network(table, fit, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zshash.datasets.data import DataError, Dataset, Labels, as_labels, tell_apart
 from zshash.datasets.parquet import column_names, read_columns, read_matrix
 
-__all__ = ["has_features", "known_rows", "load_features", "read_numpy"]
+__all__ = ["as_arrays", "has_features", "known_rows", "load_features", "read_numpy"]
 
 FEATURE_KEYS = ("X", "features", "embeddings")
 LABEL_KEYS = ("y", "labels", "label")
@@ -58,6 +58,20 @@ def known_rows(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[s
         "paths": _paths(path, arrays, n),
         "extractor": _extractor(path, arrays),
     }
+
+
+def as_arrays(dataset: Dataset) -> dict[str, Any]:
+    """What is known of the rows of a data set, as arrays that `known_rows` understands."""
+    arrays: dict[str, Any] = {}
+    if dataset.paths:
+        arrays["paths"] = np.array(dataset.paths)
+    if dataset.labels is not None:
+        arrays |= {"y": dataset.labels, "names": np.array(dataset.names)}
+    if dataset.synsets:
+        arrays["wnids"] = np.array(dataset.synsets)
+    if dataset.extractor:
+        arrays["extractor"] = np.array(json.dumps(dataset.extractor))
+    return arrays
 
 
 def has_features(path: Path) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from zshash._files import write_whole
 from zshash.datasets import DataError, Dataset, load_features
+from zshash.datasets.opening import NAMES
 from zshash.experiments.protocol import Protocol, Setup, run_setup, setup_name, versions
 from zshash.experiments.standard import SETTINGS, STANDARD, data_folder
 from zshash.experiments.tables import Record, to_json, to_markdown
@@ -54,7 +55,7 @@ def make_task(
     if data in STANDARD:
         return _standard(data, methods, bits)
     path, reader = Path(data), reader or PictureReader()
-    if not path.exists() and not reader.files:
+    if not path.exists() and data not in NAMES:
         choices = ", ".join(STANDARD)
         raise DataError(
             f"{data} is neither a folder or file of data nor a standard protocol ({choices})"

@@ -1,7 +1,6 @@
 """Codes of pictures or features, in a file with what is known of each."""
 
 import hashlib
-import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,11 @@ from numpy.typing import NDArray
 from zshash._files import whole_file
 from zshash.datasets import DataError, Dataset, Pictures
 from zshash.datasets.data import Labels
-from zshash.datasets.tables import known_rows, read_numpy
+from zshash.datasets.tables import as_arrays, known_rows, read_numpy
 from zshash.hashing import load, read_header
 from zshash.images import PictureReader
 
-__all__ = ["Codes", "Encoder", "encode_data", "known", "load_codes"]
+__all__ = ["Codes", "Encoder", "encode_data", "load_codes"]
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def encode_data(source: str, model: Path, output: Path, reader: PictureReader) -
     packed = encoder.encode(dataset)
     with whole_file(output) as file:
         if output.suffix == ".npz":
-            np.savez_compressed(file, codes=packed, model=encoder.checksum, **known(dataset))
+            np.savez_compressed(file, codes=packed, model=encoder.checksum, **as_arrays(dataset))
         else:
             np.save(file, packed, allow_pickle=False)
     return {
@@ -121,20 +120,6 @@ def encode_data(source: str, model: Path, output: Path, reader: PictureReader) -
         "bytes": packed.nbytes,
         "extractor": dataset.extractor,
     }
-
-
-def known(dataset: Dataset) -> dict[str, Any]:
-    """All that is known of the samples, as arrays."""
-    arrays: dict[str, Any] = {}
-    if dataset.paths:
-        arrays["paths"] = np.array(dataset.paths)
-    if dataset.labels is not None:
-        arrays |= {"y": dataset.labels, "names": np.array(dataset.names)}
-    if dataset.synsets:
-        arrays["wnids"] = np.array(dataset.synsets)
-    if dataset.extractor:
-        arrays["extractor"] = np.array(json.dumps(dataset.extractor))
-    return arrays
 
 
 def load_codes(path: Path, encoder: Encoder) -> Codes:

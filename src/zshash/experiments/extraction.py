@@ -7,7 +7,7 @@ import numpy as np
 
 from zshash._files import whole_file
 from zshash.datasets import DataError
-from zshash.experiments.encoding import known
+from zshash.datasets.tables import as_arrays
 from zshash.images import PictureReader
 
 __all__ = ["extract_data"]
@@ -19,7 +19,7 @@ def extract_data(source: str, output: Path, reader: PictureReader) -> dict[str, 
         raise DataError(f"{output}: features are written to .npz")
     dataset = reader.read(source)
     with whole_file(output) as file:
-        np.savez(file, X=dataset.X, **known(dataset))
+        np.savez(file, X=dataset.X, **as_arrays(dataset))
     return {
         "output": str(output),
         "n": len(dataset),
