@@ -348,7 +348,7 @@ from zshash.images import PictureReader
 
 class Slow(Colours):
     def run(self, batch):
-        time.sleep(0.05)
+        time.sleep(0.3)
         return super().run(batch)
 
 store.MAX_ROWS = 5
