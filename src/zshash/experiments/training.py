@@ -141,7 +141,7 @@ def label_names(hasher: Any, labels: Sequence[str]) -> list[str]:
 def make_targets(
     hasher: Any,
     dataset: Dataset,
-    rows: NDArray[np.int64],
+    rows: NDArray[np.int64] | slice,
     seen: NDArray[np.int64],
     labels: Sequence[str],
 ) -> NDArray[Any] | None:
@@ -174,7 +174,7 @@ def make_targets(
 def fit_timed(
     hasher: Any,
     dataset: Dataset,
-    rows: NDArray[np.int64],
+    rows: NDArray[np.int64] | slice,
     seen: NDArray[np.int64],
     labels: Sequence[str],
 ) -> float:
@@ -204,11 +204,11 @@ def fit_model(
     hidden = find_categories(data, unseen)
     needs_labels = bool(label_sources(hasher, labels))
     rows = _training_rows(data, hidden, needs_labels, n_train, seed)
-    dataset = reader.features(data.select(rows))
+    dataset = reader.features(data if len(rows) == len(data) else data.select(rows))
     if len(dataset) < 2:
         raise DataError(f"{source}: one sample is not enough to learn from")
     seen = _categories(dataset)
-    seconds = fit_timed(hasher, dataset, np.arange(len(dataset)), seen, labels)
+    seconds = fit_timed(hasher, dataset, slice(None), seen, labels)  # without another copy
     notes = {
         "features": Path(source).name,
         **({"extractor": dataset.extractor} if dataset.extractor else {}),
