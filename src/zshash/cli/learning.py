@@ -26,7 +26,7 @@ from zshash.cli.terminal import (
     printable,
     refuse,
 )
-from zshash.experiments.encoding import encode_data
+from zshash.encoding import encode_data
 from zshash.experiments.extraction import extract_data
 from zshash.experiments.searching import search_codes
 from zshash.experiments.training import fit_model

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from zshash.datasets import DataError
-from zshash.experiments.encoding import Encoder
+from zshash.encoding import Encoder
 from zshash.experiments.protocol import (
     Protocol,
     Setup,

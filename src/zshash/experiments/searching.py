@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.datasets import Dataset, Pictures
-from zshash.experiments.encoding import Encoder, load_codes
+from zshash.encoding import Encoder, load_codes
 from zshash.images import PictureReader
 from zshash.index import HammingIndex
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from zshash.datasets import DataError, digits
-from zshash.experiments.encoding import Codes, Encoder, encode_data, load_codes
+from zshash.encoding import Codes, Encoder, encode_data, load_codes
 from zshash.experiments.training import fit_model
 from zshash.hashing import LSH
 from zshash.images import PictureReader

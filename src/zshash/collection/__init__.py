@@ -1,0 +1,1 @@
+"""Pictures with their codes in a folder that survives a crash."""
