@@ -4,9 +4,10 @@ Threads take a block each and BLAS works with one thread inside it. Blocks are s
 own order, so a result does not depend on the number of threads, and nothing waits in a spin.
 """
 
+import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["add_up", "all_cores", "map_blocks", "run_blocks"]
+__all__ = ["add_up", "all_cores", "map_blocks", "n_threads", "run_blocks", "spread"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,12 +33,12 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
     >>> list(map_blocks(lambda n: n * n, range(4)))
     [0, 1, 4, 9]
     """
-    with all_cores() as (pool, n_threads):
+    with all_cores() as (pool, number):
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))
-                if len(waiting) > 2 * n_threads:
+                if len(waiting) > 2 * number:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
@@ -84,16 +85,45 @@ def all_cores() -> Iterator[tuple[ThreadPoolExecutor, int]]:
             yield pool, 1
     else:
         try:
-            blas = _controller().select(user_api="blas")
-            n_threads = max([1, *(library.num_threads for library in blas.lib_controllers)])
-            with blas.limit(limits=1), ThreadPoolExecutor(n_threads) as pool:
-                _own.cores = pool, n_threads
+            number, blas = n_threads(), _controller().select(user_api="blas")
+            with blas.limit(limits=1), ThreadPoolExecutor(number) as pool:
+                _own.cores = pool, number
                 try:
                     yield _own.cores
                 finally:
                     del _own.cores
         finally:
             _holder.release()
+
+
+def n_threads() -> int:
+    """As many threads as BLAS would use."""
+    blas = _controller().select(user_api="blas")
+    return max([1, *(int(library.num_threads) for library in blas.lib_controllers)])
+
+
+def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Results of a function that uses no BLAS, in order; worked on by threads that stay.
+
+    For work of a millisecond, which making a pool would double. One item, or one thread, needs no
+    pool at all.
+
+    >>> spread(lambda n: n * n, range(4))
+    [0, 1, 4, 9]
+    """
+    number = min(n_threads(), len(items))
+    if number < 2:
+        return [function(item) for item in items]
+    return list(_pool(number).map(function, items))
+
+
+@cache
+def _pool(number: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(number, thread_name_prefix="zshash")
+
+
+if hasattr(os, "register_at_fork"):  # threads do not live on in a child process
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 @cache

@@ -1,59 +1,196 @@
-"""Compare queries with codes, block by block, so that memory stays bounded."""
+"""Compare queries with every code, several queries to each block of codes.
 
-from collections.abc import Iterator
+A block stays in the cache while all queries pass over it. Each query keeps what comes nearer than
+the k-th best so far: distances are small whole numbers, so counting tells where that is, and
+counting sorts what was found.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash.codes import hamming
+from zshash._compiled import compiled
+from zshash.index._vectors import STEP, distance, lowest_bit, nearer
 
-Codes = NDArray[np.uint8]
-Ids = NDArray[np.int64]
-Distances = NDArray[np.int32]
+__all__ = ["Words", "scan_nearest", "scan_within"]
 
-# Codes scanned at a time, and pairs of a query and a code compared at a time.
-ROWS, PAIRS = 1 << 16, 1 << 20
+Words = NDArray[np.uint64]
 
-
-def nearest(queries: Codes, codes: Codes, k: int) -> tuple[Distances, Ids]:
-    """Distances and positions (q, k) of the nearest codes, by (distance, position)."""
-    # One integer that sorts like the pair, so that a partition finds the nearest.
-    n = max(len(codes), 1)
-    keys = np.empty((len(queries), 0), dtype=np.int64)
-    for start, distances in _scan(queries, codes):
-        position = np.arange(start, start + distances.shape[1])
-        keys = np.concatenate([keys, distances * np.int64(n) + position], axis=1)
-        if keys.shape[1] > k:
-            keys = np.partition(keys, k - 1, axis=1)[:, :k]
-    ordered = np.sort(keys, axis=1)
-    return (ordered // n).astype(np.int32), ordered % n
+QUERIES = 32  # that share a block
+BLOCK_WORDS = 4096
+SAMPLES = 4096  # codes that tell where the k-th distance may be
 
 
-def within(queries: Codes, codes: Codes, r: int) -> tuple[Ids, Distances, Ids]:
-    """Query, distance and position of every pair within `r`, in this order of importance."""
-    found = [
-        (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
-    ]
-    for start, distances in _scan(queries, codes):
-        query, position = np.nonzero(distances <= r)
-        found.append((query, distances[query, position].astype(np.int32), position + start))
-    query, distance, position = (np.concatenate(column) for column in zip(*found, strict=True))
-    # Positions ascend already, and lexsort is stable.
-    order = np.lexsort((distance, query))
-    return query[order], distance[order], position[order]
+@compiled
+def scan_nearest(words, first, last, queries, k, distances, positions):
+    """Distances and positions (q, k) of the codes nearest to each query, by (distance, position).
 
-
-def _scan(queries: Codes, codes: Codes) -> Iterator[tuple[int, NDArray[np.uint16]]]:
-    """Distances of the queries to one block of codes after the other, with where it starts."""
-    for start in range(0, len(codes), ROWS):
-        yield start, hamming(queries, codes[start : start + ROWS])
-
-
-def parts(n_queries: int, n_codes: int, n_results: int = 0) -> Iterator[slice]:
-    """Slices of the queries, so short that no array has more than `PAIRS` entries.
-
-    The exception is one query with more results than that.
+    Codes are the columns `first` to `last` of `words` (n_words, n), at least `k` of them.
     """
-    step = max(1, PAIRS // max(min(n_codes, ROWS), n_results, 1))
-    for start in range(0, n_queries, step):
-        yield slice(start, min(start + step, n_queries))
+    n_queries, n_bits = queries.shape[0], 64 * words.shape[0]
+    size = max(BLOCK_WORDS // words.shape[0], STEP) // STEP * STEP
+    found = np.empty((n_queries, 2 * (k + size)), dtype=np.uint32)
+    apart = np.empty((n_queries, 2 * (k + size)), dtype=np.uint16)
+    counts = np.zeros((n_queries, n_bits + 2), dtype=np.int64)
+    # Of each query: how many are found, the distance to stay below, and how many do.
+    state = np.zeros((n_queries, 3), dtype=np.int64)
+    stride = max(1, (last - first) // SAMPLES)
+    sample = words[:, first:last:stride].copy()
+    for row in range(n_queries):
+        state[row, 1] = _guess(sample, 1 / stride, queries, row, k, counts)
+    for begin in range(first, last, size):
+        end = min(begin + size, last)
+        for row in range(n_queries):
+            _sift(words, begin, end, queries, row, k, found, apart, counts, state)
+    for row in range(n_queries):
+        if not _is_full(counts, row, state, k):  # the guess was too low
+            state[row] = 0, n_bits + 1, 0
+            counts[row] = 0
+            for begin in range(first, last, size):
+                end = min(begin + size, last)
+                _sift(words, begin, end, queries, row, k, found, apart, counts, state)
+        _in_order(found, apart, row, state[row, 0], state[row, 1], k, distances, positions)
+
+
+@compiled
+def _guess(sample, part, queries, row, k, counts):
+    """A distance that most likely k codes stay below, judged by a sample, a `part` of the codes."""
+    for position in range(sample.shape[1]):
+        counts[row, distance(sample, position, queries, row)] += 1
+    enough = k * part + 3 * np.sqrt(k * part) + 1
+    limit, below = 0, 0
+    while limit < counts.shape[1] - 1 and below < enough:
+        below += counts[row, limit]
+        limit += 1
+    counts[row] = 0
+    return limit
+
+
+@compiled
+def _sift(words, begin, end, queries, row, k, found, apart, counts, state):
+    """Look for what is near to one query in one block, and lower its limit where that is much."""
+    n, limit, below = state[row]
+    if n + end - begin > found.shape[1]:
+        n = _forget(found, apart, row, n, limit, k - below)
+    n_new = _collect(words, begin, end, queries, row, limit, found, row, n)
+    for place in range(n, n_new):
+        position = found[row, place]
+        d = distance(words, position, queries, row)
+        found[row, n] = position
+        apart[row, n] = d
+        if d < limit:
+            n += 1
+            counts[row, d] += 1
+            below += 1
+            while below >= k:
+                limit -= 1
+                below -= counts[row, limit]
+    state[row] = n, limit, below
+
+
+@compiled
+def _collect(words, begin, end, queries, row, limit, found, target, n):
+    """Append the positions of all codes nearer than `limit`; their number with those before."""
+    start = begin
+    while start + STEP <= end:
+        mask = nearer(words, start, queries, row, limit)
+        while mask:
+            found[target, n] = start + lowest_bit(mask)
+            mask &= mask - np.uint32(1)
+            n += 1
+        start += STEP
+    while start < end:
+        if distance(words, start, queries, row) < limit:
+            found[target, n] = start
+            n += 1
+        start += 1
+    return n
+
+
+@compiled
+def _is_full(counts, row, state, k):
+    """Whether k codes were found below the limit, or at it."""
+    return state[row, 2] + counts[row, state[row, 1]] >= k
+
+
+@compiled
+def _forget(found, apart, row, n, limit, ties):
+    """Drop what is beyond `limit`, and all but the first `ties` at it; how many stay."""
+    kept = 0
+    for place in range(n):
+        d = apart[row, place]
+        if d < limit or (d == limit and ties > 0):
+            ties -= d == limit
+            found[row, kept] = found[row, place]
+            apart[row, kept] = d
+            kept += 1
+    return kept
+
+
+@compiled
+def _in_order(found, apart, row, n, limit, k, distances, positions):
+    """Sort by distance what is in the order of position, and put out the first k."""
+    starts = np.zeros(limit + 2, dtype=np.int64)
+    for place in range(n):
+        if apart[row, place] <= limit:
+            starts[apart[row, place] + 1] += 1
+    for d in range(limit + 1):
+        starts[d + 1] += starts[d]
+    for place in range(n):
+        d = apart[row, place]
+        if d <= limit and starts[d] < k:
+            distances[row, starts[d]] = d
+            positions[row, starts[d]] = found[row, place]
+            starts[d] += 1
+
+
+@compiled
+def scan_within(words, queries, r):
+    """All codes within `r` of each query: how many (q,), distances and positions.
+
+    They are ordered by (query, distance, position).
+    """
+    n_queries, n = queries.shape[0], words.shape[1]
+    size = max(BLOCK_WORDS // words.shape[0], STEP) // STEP * STEP
+    found = np.empty((1, 4 * size), dtype=np.uint32)
+    keys = np.empty(4 * size, dtype=np.uint32)
+    starts = np.zeros(n_queries * (r + 1) + 1, dtype=np.int64)
+    total = 0
+    for begin in range(0, n, size):
+        for row in range(n_queries):
+            if total + size > len(keys):
+                keys, found = _longer(keys, found)
+            end = min(begin + size, n)
+            n_found = _collect(words, begin, end, queries, row, r + 1, found, 0, total)
+            for place in range(total, n_found):
+                key = row * (r + 1) + distance(words, found[0, place], queries, row)
+                keys[place] = key
+                starts[key + 1] += 1
+            total = n_found
+    return _by_key(found, keys, total, starts, n_queries, r)
+
+
+@compiled
+def _longer(keys, found):
+    """The same with twice the room."""
+    n = len(keys)
+    more_keys, more_found = np.empty(2 * n, dtype=np.uint32), np.empty((1, 2 * n), dtype=np.uint32)
+    more_keys[:n], more_found[0, :n] = keys, found[0]
+    return more_keys, more_found
+
+
+@compiled
+def _by_key(found, keys, total, starts, n_queries, r):
+    """Sort by query and distance what is in the order of position."""
+    for key in range(len(starts) - 1):
+        starts[key + 1] += starts[key]
+    counts = np.empty(n_queries, dtype=np.int64)
+    for row in range(n_queries):
+        counts[row] = starts[(row + 1) * (r + 1)] - starts[row * (r + 1)]
+    distances = np.empty(total, dtype=np.int32)
+    positions = np.empty(total, dtype=np.int64)
+    for place in range(total):
+        key = keys[place]
+        distances[starts[key]] = key % (r + 1)
+        positions[starts[key]] = found[0, place]
+        starts[key] += 1
+    return counts, distances, positions

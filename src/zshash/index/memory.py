@@ -1,36 +1,30 @@
 """An exact Hamming index in memory.
 
 The codes lie in runs, each sorted by id. Adding appends a run and merges runs of like size, so
-that a code is copied about log2(n) times however small the batches are. Reading first merges
-all runs into one, which costs no more than the scan that follows.
+that a code is copied about log2(n) times however small the batches are. Searching first merges
+all runs into one, and the engine searches in that one.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zshash.codes import MAX_BITS, MIN_BITS, check_codes, check_integer, code_bytes
-from zshash.index._scan import Codes, Distances, Ids, nearest, parts, within
+from zshash.codes import MAX_BITS, MIN_BITS, check_codes, check_integer
+from zshash.index._engine import Distances, Engine
+from zshash.index._runs import Codes, Ids, Run, as_codes, as_words, empty_run, holds, merge
 
 __all__ = ["HammingIndex"]
 
 INT64 = np.iinfo(np.int64)
 
 
-class Run(NamedTuple):
-    """Codes in ascending order of id. Nothing writes into a run, so it can be shared."""
-
-    ids: Ids
-    codes: Codes
-
-
 class HammingIndex:
     """Packed codes under integer ids, searched exactly by Hamming distance.
 
-    Neighbours come ordered by (distance, id). A search compares 2**20 pairs of a query and a
-    code at a time: it works in about 30 MB, whatever the sizes, besides a few times what it
-    returns. Several threads may search at once as long as none changes the index meanwhile.
+    Neighbours come ordered by (distance, id). Codes and ids take 8 bytes an id and 8 bytes for
+    every 64 bits begun. When queries enough have come to pay for it, codes are also sorted into
+    buckets (see `prepare`). Several threads may search at once as long as none changes the index
+    meanwhile; one search uses as many threads as BLAS would, which ``OMP_NUM_THREADS`` and
+    threadpoolctl set.
 
     Parameters
     ----------
@@ -60,6 +54,7 @@ class HammingIndex:
         self._n_bits = int(n_bits)
         self._next_id = 0
         self._runs: list[Run] = []
+        self._engine: Engine | None = None
 
     @property
     def n_bits(self) -> int:
@@ -73,8 +68,14 @@ class HammingIndex:
 
     @property
     def codes(self) -> Codes:
-        """All codes in the order of `ids` (n, bytes), read-only."""
-        return self._merged().codes
+        """All codes in the order of `ids` (n, bytes), a copy."""
+        return as_codes(self._merged().words, self._n_bits)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that ids and codes take, and the buckets where there are some."""
+        runs = sum(run.ids.nbytes + run.words.nbytes for run in self._runs)
+        return runs + (self._engine.bucket_bytes if self._engine else 0)
 
     def __len__(self) -> int:
         return sum(len(run.ids) for run in self._runs)
@@ -82,7 +83,7 @@ class HammingIndex:
     def __contains__(self, item: object) -> bool:
         if not isinstance(item, int | np.integer) or not INT64.min <= item <= INT64.max:
             return False
-        return any(_holds(run.ids, np.array([item])).any() for run in self._runs)
+        return any(holds(run.ids, np.array([item])).any() for run in self._runs)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n_bits={self._n_bits})"
@@ -96,12 +97,10 @@ class HammingIndex:
         ids = self._new_ids(len(codes)) if ids is None else self._check_new_ids(ids, len(codes))
         if len(ids) == 0:
             return
-        order = np.argsort(ids, kind="stable")
-        # Indexing copies, so the caller may change the arrays afterwards.
-        runs = [*self._runs, _frozen(ids[order], codes[order])]
+        runs = [*self._runs, merge([Run(ids, as_words(codes))])]
         while len(runs) > 1 and len(runs[-2].ids) < 2 * len(runs[-1].ids):
-            runs[-2:] = [_merge(runs[-2:])]
-        self._runs = runs
+            runs[-2:] = [merge(runs[-2:])]
+        self._set(runs)
         self._next_id = max(self._next_id, int(ids.max()) + 1)
 
     def remove(self, ids: ArrayLike) -> int:
@@ -111,13 +110,42 @@ class HammingIndex:
         """
         unwanted = np.unique(_check_ids(ids))
         run = self._merged()
-        unknown = unwanted[~_holds(run.ids, unwanted)]
+        unknown = unwanted[~holds(run.ids, unwanted)]
         if len(unknown):
             raise ValueError(f"the index does not hold {_some(unknown)}, so nothing was removed")
         keep = np.ones(len(run.ids), dtype=bool)
         keep[np.searchsorted(run.ids, unwanted)] = False
-        self._runs = [_frozen(run.ids[keep], run.codes[keep])]
+        if len(unwanted):
+            self._set([run.take(keep)])
         return len(unwanted)
+
+    def subset(self, ids: ArrayLike) -> "HammingIndex":
+        """An index of some of the codes, under the same ids.
+
+        >>> index = HammingIndex(n_bits=8)
+        >>> index.add(np.array([[1], [2], [3]], dtype=np.uint8))
+        >>> index.subset([2, 0]).ids
+        array([0, 2])
+        """
+        wanted = np.unique(_check_ids(ids))
+        run = self._merged()
+        unknown = wanted[~holds(run.ids, wanted)]
+        if len(unknown):
+            raise ValueError(f"the index does not hold {_some(unknown)}")
+        part = HammingIndex(self._n_bits)
+        part._set([run.take(np.searchsorted(run.ids, wanted))])
+        part._next_id = self._next_id
+        return part
+
+    def prepare(self) -> None:
+        """Sort the codes into buckets now, rather than when enough queries have come.
+
+        It makes small radii, and few neighbours among clustered codes, faster by far. Buckets take
+        8 bytes for every 64 bits begun and 4 more, times up to eight tables (three for a million
+        codes of 64 bits), and are forgotten when the codes change.
+        """
+        if len(self):
+            self._searcher().build()
 
     def search(self, queries: ArrayLike, k: int) -> tuple[Distances, Ids]:
         """Find the `k` nearest codes of each query.
@@ -137,12 +165,8 @@ class HammingIndex:
         queries = check_codes("queries", queries, self._n_bits)
         run = self._merged()
         k = min(check_integer("k", k, 1), len(run.ids))
-        distances = np.empty((len(queries), k), dtype=np.int32)
-        ids = np.empty((len(queries), k), dtype=np.int64)
-        for part in parts(len(queries), len(run.ids), k):
-            distances[part], position = nearest(queries[part], run.codes, k)
-            ids[part] = run.ids[position]
-        return distances, ids
+        distances, positions = self._searcher().nearest(_rows(queries), k)
+        return distances, run.ids[positions]
 
     def radius(self, queries: ArrayLike, r: int) -> tuple[Ids, Distances, Ids]:
         """Find all codes within distance `r` of each query, `r` included.
@@ -163,25 +187,56 @@ class HammingIndex:
         """
         queries = check_codes("queries", queries, self._n_bits)
         run, r = self._merged(), check_integer("r", r, 0)
-        counts = np.zeros(len(queries) + 1, dtype=np.int64)
-        distances, ids = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
-        for part in parts(len(queries), len(run.ids)):
-            query, distance, position = within(queries[part], run.codes, r)
-            counts[part.start + 1 : part.stop + 1] = np.bincount(
-                query, minlength=part.stop - part.start
-            )
-            distances.append(distance)
-            ids.append(run.ids[position])
-        return np.cumsum(counts), np.concatenate(distances), np.concatenate(ids)
+        counts, distances, positions = self._searcher().within(_rows(queries), r)
+        return np.concatenate([[0], np.cumsum(counts)]), distances, run.ids[positions]
+
+    def search_weighted(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
+        """Find the `k` codes of the largest inner product with each vector.
+
+        Of a code, a bit that is set counts as +1 and one that is not as −1. Entries are rounded to
+        40 binary digits below the largest of their vector; sums are exact.
+
+        Parameters
+        ----------
+        vectors : array of shape (q, n_bits)
+            Real numbers, one for each bit.
+        k : int
+            How many to find, at least 1; all of them if the index holds fewer.
+
+        Returns
+        -------
+        scores, ids : float64 and int64 arrays of shape (q, min(k, len(index)))
+            Each row ordered by falling score, then by id.
+
+        Examples
+        --------
+        >>> index = HammingIndex(n_bits=8)
+        >>> index.add(np.array([[0b11000000], [0b10000000], [0]], dtype=np.uint8))
+        >>> index.search_weighted([[3, -1, 0, 0, 0, 0, 0, 0]], k=2)
+        (array([[4., 2.]]), array([[1, 0]]))
+        """
+        vectors = _check_vectors(vectors, self._n_bits)
+        run = self._merged()
+        k = min(check_integer("k", k, 1), len(run.ids))
+        scores, positions = self._searcher().heaviest(vectors, k)
+        return scores, run.ids[positions]
 
     def _merged(self) -> Run:
         """All runs as one; the index keeps it, so that the work is done once."""
         if len(self._runs) != 1:
-            empty = _frozen(
-                np.empty(0, dtype=np.int64), np.empty((0, code_bytes(self._n_bits)), dtype=np.uint8)
-            )
-            self._runs = [_merge([empty, *self._runs])]
+            self._set([merge([empty_run(self._n_bits), *self._runs])])
         return self._runs[0]
+
+    def _searcher(self) -> Engine:
+        """The engine for the codes as they are."""
+        if self._engine is None:
+            self._engine = Engine(self._merged().words, self._n_bits)
+        return self._engine
+
+    def _set(self, runs: list[Run]) -> None:
+        for run in runs:
+            run.ids.flags.writeable = False
+        self._runs, self._engine = runs, None
 
     def _new_ids(self, n: int) -> Ids:
         if self._next_id + n - 1 > INT64.max:
@@ -195,32 +250,15 @@ class HammingIndex:
         unique, counts = np.unique(ids, return_counts=True)
         if len(unique) < n:
             raise ValueError(f"ids must differ, but {_some(unique[counts > 1])} came twice")
-        taken = np.any([_holds(run.ids, unique) for run in self._runs], axis=0)
+        taken = np.any([holds(run.ids, unique) for run in self._runs], axis=0)
         if taken.any():
             raise ValueError(f"the index already holds {_some(unique[taken])}; remove them first")
         return ids
 
 
-def _frozen(ids: Ids, codes: Codes) -> Run:
-    ids.flags.writeable = codes.flags.writeable = False
-    return Run(ids, codes)
-
-
-def _merge(runs: list[Run]) -> Run:
-    ids = np.concatenate([run.ids for run in runs])
-    codes = np.concatenate([run.codes for run in runs])
-    if (ids[1:] > ids[:-1]).all():
-        return _frozen(ids, codes)
-    order = np.argsort(ids, kind="stable")  # a merge of sorted runs takes linear time
-    return _frozen(ids[order], codes[order])
-
-
-def _holds(ascending: Ids, ids: Ids) -> NDArray[np.bool_]:
-    """Which of `ids` occur in `ascending`."""
-    position = np.searchsorted(ascending, ids)
-    result = position < len(ascending)
-    result[result] = ascending[position[result]] == ids[result]
-    return result
+def _rows(queries: Codes) -> NDArray[np.uint64]:
+    """Queries as words, a row each."""
+    return np.ascontiguousarray(as_words(queries).T)
 
 
 def _some(ids: Ids) -> str:
@@ -237,3 +275,15 @@ def _check_ids(ids: ArrayLike) -> Ids:
     if ids.size and (ids.dtype.kind not in "iu" or ids.max() > INT64.max):
         raise ValueError(f"ids must be whole numbers that fit in int64, got {ids.dtype}")
     return ids.astype(np.int64)
+
+
+def _check_vectors(vectors: ArrayLike, n_bits: int) -> NDArray[np.float64]:
+    vectors = np.asarray(vectors, dtype=np.float64)
+    if vectors.ndim != 2 or vectors.shape[1] != n_bits:
+        raise ValueError(
+            f"vectors for codes of {n_bits} bits must have the shape (q, {n_bits}), "
+            f"got {vectors.shape}"
+        )
+    if not np.isfinite(vectors).all():
+        raise ValueError("vectors must not hold NaN or infinity")
+    return vectors

@@ -1,0 +1,333 @@
+"""Multi-index hashing: find near codes by pieces of them that are equal, or almost.
+
+A code within distance r of a query has a piece, of m disjoint ones, that differs in r // m bits at
+most. So the codes lie sorted by each piece, a table a piece, and a query looks into the buckets
+around its own pieces. Step i looks at piece i % m, at the buckets that differ in exactly i // m
+bits; after step r, everything within r has been met. A code that several steps meet counts at the
+first of them.
+
+After Mohammad Norouzi, Ali Punjani and David J. Fleet: *Fast Search in Hamming Space with
+Multi-Index Hashing*, CVPR 2012.
+"""
+
+from itertools import pairwise
+from math import comb, log2
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash._compiled import compiled
+from zshash._threads import run_blocks
+from zshash.index._vectors import STEP, distance, lowest_bit, nearer, popcount, prefetch
+
+__all__ = ["Buckets", "choose_pieces", "look", "make_buckets", "steps_within"]
+
+MOST_PIECES, LEAST_BITS, MOST_BITS = 8, 4, 24
+WINDOW = 64  # buckets that are on their way from memory at a time
+CHUNK = 1024  # codes of a bucket that are compared before the limit is lowered
+
+MOST_INSERTIONS = 64
+
+# Work is counted in codes that a scan passes in the same time.
+PROBE_WORK, CODE_WORK, HIT_WORK = 100, 4, 60
+
+
+class Buckets(NamedTuple):
+    """Codes sorted by each of several pieces.
+
+    Attributes
+    ----------
+    pieces : ndarray of shape (m, 3)
+        Word that a piece lies in, how far it is shifted there, and how many bits it has.
+    masks : ndarray of shape (m,), uint64
+        Its bits in this word.
+    starts : ndarray of shape (m, 2**bits + 1), uint32
+        Where each bucket starts among the n codes of a table.
+    positions : ndarray of shape (m * n,), uint32
+        Positions of the codes, table by table; ascending in each bucket.
+    words : ndarray of shape (n_words, m * n + STEP), uint64
+        Their words, in the same order.
+    """
+
+    pieces: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+    starts: NDArray[np.uint32]
+    positions: NDArray[np.uint32]
+    words: NDArray[np.uint64]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the tables take."""
+        return self.starts.nbytes + self.positions.nbytes + self.words.nbytes
+
+
+def choose_pieces(n: int, n_bits: int) -> NDArray[np.int64]:
+    """Pieces of about log2(n) bits, so that a bucket of evenly spread codes holds about one.
+
+    A piece lies inside one word, whose highest bit is the first.
+
+    >>> choose_pieces(1_000_000, 64)
+    array([[ 0, 43, 21],
+           [ 0, 22, 21],
+           [ 0,  0, 22]])
+    """
+    wanted = min(max(log2(max(n, 2)), LEAST_BITS), MOST_BITS)
+    pieces = []
+    for word in range(-(-n_bits // 64)):
+        own = min(64, n_bits - 64 * word)
+        number = max(1, round(own / wanted))
+        ends = [own * i // number for i in range(number + 1)]
+        for begin, end in pairwise(ends):
+            bits = min(end - begin, MOST_BITS)
+            pieces.append((word, 64 - begin - bits, bits))
+    return np.array(pieces[:MOST_PIECES], dtype=np.int64)
+
+
+def steps_within(pieces: NDArray[np.int64], budget: int) -> int:
+    """How many steps can be made before the buckets alone, empty or not, exceed a budget of work.
+
+    >>> steps_within(choose_pieces(1_000_000, 64), budget=10_000)
+    6
+    """
+    step, work = 0, 0
+    while True:
+        bits, differ = int(pieces[step % len(pieces), 2]), step // len(pieces)
+        work += PROBE_WORK * comb(bits, differ)
+        if work > budget or differ > bits:
+            return step
+        step += 1
+
+
+def make_buckets(words: NDArray[np.uint64], pieces: NDArray[np.int64]) -> Buckets:
+    """Sort codes (n_words, n) by each piece."""
+    m, n = len(pieces), words.shape[1]
+    masks = np.array(
+        [(2**bits - 1) << shift for _, shift, bits in pieces.tolist()], dtype=np.uint64
+    )
+    starts = np.zeros((m, 2 ** int(pieces[:, 2].max()) + 1), dtype=np.uint32)
+    positions = np.empty(m * n, dtype=np.uint32)
+    ordered = np.zeros((len(words), m * n + STEP), dtype=np.uint64)
+
+    def fill(table: int) -> None:
+        word, shift, bits = pieces[table].tolist()
+        keys = (words[word] >> np.uint64(shift)) & np.uint64(2**bits - 1)
+        _fill(words, keys.astype(np.uint32), table, starts, positions, ordered)
+
+    run_blocks(fill, range(m))
+    return Buckets(pieces, np.array(masks, dtype=np.uint64), starts, positions, ordered)
+
+
+@compiled
+def _fill(words, keys, table, starts, positions, ordered):
+    """Sort codes by their keys, by counting."""
+    n = words.shape[1]
+    for position in range(n):
+        starts[table, keys[position]] += 1
+    for bucket in range(1, starts.shape[1]):
+        starts[table, bucket] += starts[table, bucket - 1]
+    # These are the ends now. Filled from behind, each end moves to its bucket's start.
+    for position in range(n - 1, -1, -1):
+        starts[table, keys[position]] -= 1
+        place = table * n + starts[table, keys[position]]
+        positions[place] = position
+        for word in range(words.shape[0]):
+            ordered[word, place] = words[word, position]
+
+
+class Progress(NamedTuple):
+    """How far each query is: arrays of shape (q,), `counts` (q, bits + 1)."""
+
+    limits: NDArray[np.int64]  # the distance to stay within
+    inside: NDArray[np.int64]  # how many codes found do
+    counts: NDArray[np.int64]  # how many have each distance
+    work: NDArray[np.int64]
+    active: NDArray[np.bool_]
+
+
+@compiled
+def look(buckets, queries, k, n_steps, limit, budget):
+    """Codes within `limit` of each query, as far as the first `n_steps` meet them.
+
+    A query is complete when these steps find all within `limit`, or its `k` nearest. It gives up
+    when its work exceeds the budget. Returns which queries are complete (q,), where each one's
+    codes begin (q + 1,), and distances and positions, ordered by (query, distance, position).
+    """
+    n_queries, n_bits = len(queries), 64 * buckets.words.shape[0]
+    progress = Progress(
+        np.full(n_queries, limit, dtype=np.int64),
+        np.zeros(n_queries, dtype=np.int64),
+        np.zeros((n_queries, n_bits + 1), dtype=np.int64),
+        np.zeros(n_queries, dtype=np.int64),
+        np.ones(n_queries, dtype=np.bool_),
+    )
+    found = np.empty((2, 16 * CHUNK), dtype=np.int64)  # queries; distances above positions
+    columns = np.empty(CHUNK, dtype=np.int64)
+    window = np.empty((3, WINDOW), dtype=np.int64)  # queries; ends of buckets
+    total = 0
+    for step in range(n_steps):
+        row, flips = -1, np.int64(-1)
+        while True:
+            n_window, row, flips = _fetch(buckets, step, queries, progress, row, flips, window)
+            if n_window == 0:
+                break
+            for place in range(n_window):
+                own, begin, end = window[0, place], window[1, place], window[2, place]
+                progress.work[own] += PROBE_WORK + CODE_WORK * (end - begin)
+                while begin < end and progress.work[own] <= budget:
+                    stop = min(begin + CHUNK, end)
+                    limit = progress.limits[own]
+                    n = _compare(buckets.words, begin, stop, queries, own, limit, columns)
+                    if total + n > found.shape[1]:
+                        found = _longer(found)
+                    if n:
+                        total = _accept(
+                            buckets, step, queries, own, k, columns, n, progress, found, total
+                        )
+                    begin = stop
+        for own in range(n_queries):
+            goes_on = progress.limits[own] > step and progress.work[own] <= budget
+            progress.active[own] = progress.active[own] and goes_on
+    is_complete = (progress.limits < n_steps) & (progress.work <= budget)
+    return is_complete, *_grouped(found, total, progress)
+
+
+@compiled
+def _fetch(buckets, step, queries, progress, row, flips, window):
+    """The next buckets of a step, and where to go on: a query, and the bits to flip in its piece.
+
+    Both their ends and their codes are asked for before they are needed.
+    """
+    m = len(buckets.pieces)
+    table, differ = step % m, step // m
+    word, shift, bits = buckets.pieces[table]
+    n_buckets, n = buckets.starts.shape[1], len(buckets.positions) // m
+    flat = buckets.starts.reshape(-1)
+    piece = np.int64(0)
+    if 0 <= row < len(queries):
+        piece = np.int64(queries[row, word] >> np.uint64(shift)) & ((1 << bits) - 1)
+    n_window = 0
+    while n_window < WINDOW:
+        if flips < 0:
+            row += 1
+            while row < len(queries) and not progress.active[row]:
+                row += 1
+            if row >= len(queries):
+                break
+            piece = np.int64(queries[row, word] >> np.uint64(shift)) & ((1 << bits) - 1)
+            flips = np.int64((1 << differ) - 1)
+        window[0, n_window] = row
+        window[1, n_window] = table * n_buckets + (piece ^ flips)
+        prefetch(flat, window[1, n_window])
+        n_window += 1
+        if flips == 0:
+            flips = np.int64(-1)
+        else:  # the next larger number with as many bits
+            lowest = flips & -flips
+            carried = flips + lowest
+            flips = carried | (((flips ^ carried) >> 2) // lowest)
+            if flips >= 1 << bits:
+                flips = np.int64(-1)
+    for place in range(n_window):
+        bucket = window[1, place]
+        window[1, place] = table * n + flat[bucket]
+        window[2, place] = table * n + flat[bucket + 1]
+        prefetch(buckets.words, window[1, place])
+        prefetch(buckets.positions, window[1, place])
+    return n_window, row, flips
+
+
+@compiled
+def _compare(words, begin, end, queries, row, limit, columns):
+    """Write down the columns within `limit` of a query; how many they are."""
+    n = 0
+    for start in range(begin, end, STEP):
+        mask = nearer(words, start, queries, row, limit + 1)
+        if end - start < STEP:
+            mask &= (np.uint32(1) << np.uint32(end - start)) - np.uint32(1)
+        while mask:
+            columns[n] = start + lowest_bit(mask)
+            mask &= mask - np.uint32(1)
+            n += 1
+    return n
+
+
+@compiled
+def _accept(buckets, step, queries, row, k, columns, n, progress, found, total):
+    """Put down the codes that no step before has met, and lower the limit where k are nearer."""
+    m = len(buckets.pieces)
+    table, differ = step % m, step // m
+    limit, inside = progress.limits[row], progress.inside[row]
+    progress.work[row] += HIT_WORK * n
+    for i in range(n):
+        column = columns[i]
+        apart = distance(buckets.words, column, queries, row)
+        is_new = apart <= limit
+        for other in range(m):
+            word = buckets.pieces[other, 0]
+            differs = buckets.words[word, column] ^ queries[row, word]
+            own = popcount(differs & buckets.masks[other])
+            # Pieces before this one had their turn with as many bits, those behind with one less.
+            is_new &= other == table or own > differ - (other > table)
+        if is_new:
+            found[0, total] = row
+            found[1, total] = (apart << 32) | np.int64(buckets.positions[column])
+            total += 1
+            inside += 1
+            progress.counts[row, apart] += 1
+            while inside - progress.counts[row, limit] >= k:
+                inside -= progress.counts[row, limit]
+                limit -= 1
+    progress.limits[row], progress.inside[row] = limit, inside
+    return total
+
+
+@compiled
+def _longer(found):
+    """The same with twice the room."""
+    longer = np.empty((2, 2 * found.shape[1]), dtype=np.int64)
+    longer[:, : found.shape[1]] = found
+    return longer
+
+
+@compiled
+def _grouped(found, total, progress):
+    """Where each query's codes begin, distances and positions, in order; those beyond left out."""
+    n_queries, n_distances = progress.counts.shape
+    begins = np.zeros(n_queries + 1, dtype=np.int64)
+    places = np.zeros((n_queries, n_distances), dtype=np.int64)
+    for row in range(n_queries):
+        place = begins[row]
+        for apart in range(progress.limits[row] + 1):
+            places[row, apart] = place
+            place += progress.counts[row, apart]
+        begins[row + 1] = place
+    distances = np.empty(begins[-1], dtype=np.int32)
+    positions = np.empty(begins[-1], dtype=np.int64)
+    for i in range(total):
+        row, apart, position = found[0, i], found[1, i] >> 32, found[1, i] & 0xFFFFFFFF
+        if apart <= progress.limits[row]:
+            place = places[row, apart]
+            distances[place] = apart
+            positions[place] = position
+            places[row, apart] = place + 1
+    for row in range(n_queries):
+        begin = begins[row]
+        for apart in range(progress.limits[row] + 1):
+            _sort(positions, begin, places[row, apart])
+            begin = places[row, apart]
+    return begins, distances, positions
+
+
+@compiled
+def _sort(values, begin, end):
+    """Sort a few values, which are in order already where they come from one bucket."""
+    if end - begin > MOST_INSERTIONS:
+        values[begin:end].sort()
+        return
+    for place in range(begin + 1, end):
+        value = values[place]
+        while place > begin and values[place - 1] > value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value

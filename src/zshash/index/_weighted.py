@@ -1,0 +1,243 @@
+"""Rank codes by their inner product with real vectors.
+
+Vectors are rounded to whole numbers of 40 bits, so sums are exact and do not depend on their
+order. A code's weight is the sum over its set bits; it is looked up byte by byte, but only for
+codes that may be among the best: weights rounded to a few binary digits tell that by counting bits.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash._compiled import compiled
+from zshash.index._vectors import STEP, heavier, lowest_bit
+
+__all__ = ["heaviest", "make_weights", "round_vectors"]
+
+PRECISION = 40  # bits of a rounded entry; 1024 of them add up to less than 2**53
+DIGITS = 4  # binary digits of a weight when codes are sorted out
+BLOCK_WORDS = 4096
+SAMPLES = 2048  # codes that tell what the k-th weight may be
+
+
+class Weights(NamedTuple):
+    """Vectors, ready to be compared with codes.
+
+    Attributes
+    ----------
+    tables : ndarray of shape (q, n_words, 8, 256), int64
+        What each value of each byte adds to the weight.
+    flips : ndarray of shape (q, n_words), uint64
+        The bits of negative entries: these weigh less than nothing when set, and as much more
+        when not.
+    planes : ndarray of shape (q, DIGITS, n_words), uint64
+        Digits of the rounded weights, the highest first.
+    units : ndarray of shape (q, 2)
+        What a rounded weight of 1 stands for, and the most that rounding takes from a sum.
+    """
+
+    tables: NDArray[np.int64]
+    flips: NDArray[np.uint64]
+    planes: NDArray[np.uint64]
+    units: NDArray[np.int64]
+
+
+def round_vectors(vectors: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Vectors (q, bits) as whole numbers, and what 1 stands for (q,): a power of two.
+
+    >>> round_vectors(np.array([[0.5, -0.25]]))
+    (array([[ 549755813888, -274877906944]]), array([9.09494702e-13]))
+    """
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    exponents = np.frexp(largest)[1] - PRECISION
+    return np.rint(np.ldexp(vectors, -exponents[:, None])).astype(np.int64), np.ldexp(
+        1.0, exponents
+    )
+
+
+def make_weights(whole: NDArray[np.int64], n_words: int) -> Weights:
+    """Tables of whole numbers (q, bits), padded with zeros."""
+    n_queries, n_bits = whole.shape
+    padded = np.zeros((n_queries, 64 * n_words), dtype=np.int64)
+    padded[:, :n_bits] = whole
+    tables = np.zeros((n_queries, n_words, 8, 256), dtype=np.int64)
+    flips = np.zeros((n_queries, n_words), dtype=np.uint64)
+    planes = np.zeros((n_queries, DIGITS, n_words), dtype=np.uint64)
+    units = np.empty((n_queries, 2), dtype=np.int64)
+    weights = Weights(tables, flips, planes, units)
+    _prepare(padded, weights)
+    return weights
+
+
+@compiled
+def _prepare(whole, weights):
+    """Fill the arrays of `Weights`."""
+    most = (1 << DIGITS) - 1
+    for row in range(len(whole)):
+        largest = np.int64(1)
+        for bit in range(whole.shape[1]):
+            largest = max(largest, abs(whole[row, bit]))
+        unit = -(-largest // most)
+        lost = np.int64(0)
+        for bit in range(whole.shape[1]):
+            word, place = bit // 64, np.uint64(63 - bit % 64)
+            value = whole[row, bit]
+            size = abs(value)
+            digits = min((size + unit // 2) // unit, most)
+            lost += max(size - digits * unit, 0)
+            for digit in range(DIGITS):
+                is_set = np.uint64((digits >> (DIGITS - 1 - digit)) & 1)
+                weights.planes[row, digit, word] |= is_set << place
+            if value < 0:
+                weights.flips[row, word] |= np.uint64(1) << place
+                weights.tables[row, word, bit // 8 % 8, 0] += size
+        weights.units[row, 0], weights.units[row, 1] = unit, lost
+        for byte in range(whole.shape[1] // 8):
+            for value in range(1, 256):
+                last = lowest_bit(np.uint32(value))
+                rest = weights.tables[row, byte // 8, byte % 8, value & (value - 1)]
+                weights.tables[row, byte // 8, byte % 8, value] = (
+                    rest + whole[row, 8 * byte + 7 - last]
+                )
+
+
+@compiled
+def heaviest(words, weights, k, sums, positions):
+    """Weights and positions (q, k) of the heaviest codes, by falling weight, then by position.
+
+    Codes are the columns of `words` (n_words, n), at least `k` of them. While it runs, each row is
+    a heap with the worst one on top.
+    """
+    n_queries, n = sums.shape[0], words.shape[1]
+    size = max(BLOCK_WORDS // words.shape[0], STEP) // STEP * STEP
+    columns = np.empty(max(size, SAMPLES), dtype=np.int64)
+    totals = np.empty(len(columns), dtype=np.int64)
+    n_held = np.zeros(n_queries, dtype=np.int64)
+    worst = np.empty(n_queries, dtype=np.int64)
+    for row in range(n_queries):
+        worst[row] = _guess(words, weights.tables, row, k, columns, totals)
+    for begin in range(0, n, size):
+        end = min(begin + size, n)
+        for row in range(n_queries):
+            n_found = _sift(words, begin, end, weights, row, worst[row], columns)
+            _weigh(words, columns, n_found, weights.tables, row, totals)
+            _hold(columns, totals, n_found, row, k, n_held, worst, sums, positions)
+    for row in range(n_queries):
+        if n_held[row] < k:  # the guess was too high
+            n_held[row], worst[row] = 0, -1
+            for begin in range(0, n, size):
+                end = min(begin + size, n)
+                n_found = _sift(words, begin, end, weights, row, worst[row], columns)
+                _weigh(words, columns, n_found, weights.tables, row, totals)
+                _hold(columns, totals, n_found, row, k, n_held, worst, sums, positions)
+        _fall(sums, positions, row, k)
+
+
+@compiled
+def _guess(words, tables, row, k, columns, totals):
+    """A weight that most likely more than k codes exceed, judged by a sample of them."""
+    n = words.shape[1]
+    stride = max(1, n // SAMPLES)
+    n_samples = min(SAMPLES, n // stride)
+    enough = int(k / stride + 3 * np.sqrt(k / stride)) + 2
+    if enough >= n_samples:
+        return np.int64(-1)
+    for place in range(n_samples):
+        columns[place] = place * stride
+    _weigh(words, columns, n_samples, tables, row, totals)
+    return np.partition(totals[:n_samples], n_samples - enough)[n_samples - enough] - 1
+
+
+@compiled
+def _sift(words, begin, end, weights, row, worst, columns):
+    """Write down the columns that may weigh more than the worst; how many they are."""
+    unit, lost = weights.units[row, 0], weights.units[row, 1]
+    limit = max(0, (worst - lost) // unit + 1)
+    n, start = 0, begin
+    while start + STEP <= end:
+        mask = heavier(words, start, weights.flips, weights.planes, row, limit)
+        while mask:
+            columns[n] = start + lowest_bit(mask)
+            mask &= mask - np.uint32(1)
+            n += 1
+        start += STEP
+    while start < end:
+        columns[n] = start
+        n += 1
+        start += 1
+    return n
+
+
+@compiled
+def _weigh(words, columns, n, tables, row, totals):
+    """The exact weights of some codes."""
+    for place in range(n):
+        total = np.int64(0)
+        for word in range(words.shape[0]):
+            value = words[word, columns[place]]
+            for byte in range(8):
+                shift = np.uint64(56 - 8 * byte)
+                total += tables[row, word, byte, (value >> shift) & np.uint64(255)]
+        totals[place] = total
+
+
+@compiled
+def _hold(columns, totals, n, row, k, n_held, worst, sums, positions):
+    """Keep the best k so far; what is no better than the worst comes too late."""
+    for place in range(n):
+        if totals[place] <= worst[row]:
+            continue
+        if n_held[row] < k:
+            _rise(sums, positions, row, n_held[row], totals[place], columns[place])
+            n_held[row] += 1
+        else:
+            _sink(sums, positions, row, k, totals[place], columns[place])
+        if n_held[row] == k:
+            worst[row] = sums[row, 0]
+
+
+@compiled
+def _rise(sums, positions, row, place, total, position):
+    """Add to a heap of `place` entries."""
+    while place > 0:
+        above = (place - 1) // 2
+        if sums[row, above] < total or (
+            sums[row, above] == total and positions[row, above] > position
+        ):
+            break
+        sums[row, place], positions[row, place] = sums[row, above], positions[row, above]
+        place = above
+    sums[row, place], positions[row, place] = total, position
+
+
+@compiled
+def _sink(sums, positions, row, size, total, position):
+    """Put another entry in place of the worst one of `size`."""
+    place = 0
+    while 2 * place + 1 < size:
+        below = 2 * place + 1
+        if below + 1 < size and (
+            sums[row, below + 1] < sums[row, below]
+            or (
+                sums[row, below + 1] == sums[row, below]
+                and positions[row, below + 1] > positions[row, below]
+            )
+        ):
+            below += 1
+        if sums[row, below] > total or (
+            sums[row, below] == total and positions[row, below] < position
+        ):
+            break
+        sums[row, place], positions[row, place] = sums[row, below], positions[row, below]
+        place = below
+    sums[row, place], positions[row, place] = total, position
+
+
+@compiled
+def _fall(sums, positions, row, k):
+    """Sort a heap, the best first."""
+    for end in range(k - 1, 0, -1):
+        total, position = sums[row, end], positions[row, end]
+        sums[row, end], positions[row, end] = sums[row, 0], positions[row, 0]
+        _sink(sums, positions, row, end, total, position)
