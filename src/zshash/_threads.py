@@ -111,8 +111,7 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     >>> spread(lambda n: n * n, range(4))
     [0, 1, 4, 9]
     """
-    number = min(n_threads(), len(items))
-    if number < 2:
+    if len(items) < 2 or (number := n_threads()) < 2:
         return [function(item) for item in items]
     return list(_pool(number).map(function, items))
 

@@ -136,7 +136,7 @@ def _fill(words, keys, table, starts, positions, ordered):
 
 
 class Progress(NamedTuple):
-    """How far each query is: arrays of shape (q,), `counts` (q, bits + 1)."""
+    """How far each query is: arrays of shape (q,), `counts` (q, limit + 1)."""
 
     limits: NDArray[np.int64]  # the distance to stay within
     inside: NDArray[np.int64]  # how many codes found do
@@ -153,11 +153,11 @@ def look(buckets, queries, k, n_steps, limit, budget):
     when its work exceeds the budget. Returns which queries are complete (q,), where each one's
     codes begin (q + 1,), and distances and positions, ordered by (query, distance, position).
     """
-    n_queries, n_bits = len(queries), 64 * buckets.words.shape[0]
+    n_queries = len(queries)
     progress = Progress(
         np.full(n_queries, limit, dtype=np.int64),
         np.zeros(n_queries, dtype=np.int64),
-        np.zeros((n_queries, n_bits + 1), dtype=np.int64),
+        np.zeros((n_queries, limit + 1), dtype=np.int64),
         np.zeros(n_queries, dtype=np.int64),
         np.ones(n_queries, dtype=np.bool_),
     )
@@ -263,7 +263,7 @@ def _accept(buckets, step, queries, row, k, columns, n, progress, found, total):
         column = columns[i]
         apart = distance(buckets.words, column, queries, row)
         is_new = apart <= limit
-        for other in range(m):
+        for other in range(m if differ else table):
             word = buckets.pieces[other, 0]
             differs = buckets.words[word, column] ^ queries[row, word]
             own = popcount(differs & buckets.masks[other])

@@ -6,7 +6,7 @@ queries → buckets, where they are small enough → a scan for the queries that
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ __all__ = ["Distances", "Engine", "Positions"]
 Distances = NDArray[np.int32]
 Positions = NDArray[np.int64]
 Rows = NDArray[np.int64]
+Result = TypeVar("Result")
 
 TOGETHER = 32  # queries that pass over a block of codes in turn
 LOOKS = 512  # queries that look into buckets in turn
@@ -29,6 +30,24 @@ PATIENCE = 0.25  # work that a query may spend on buckets, as a part of that of 
 BUILD_WORK = 500  # that sorting a code into a table takes, counted as in `_buckets`
 LARGE = 1 << 22  # words that several threads share in one scan
 ALL = 1 << 60
+
+
+class Part(NamedTuple):
+    """Codes near some of the queries: these, how many each has, and distances and positions."""
+
+    rows: Rows
+    counts: NDArray[np.int64]
+    distances: Distances
+    positions: Positions
+
+    def only(self, wanted: NDArray[np.bool_]) -> "Part":
+        """Those of some of these queries."""
+        if wanted.all():
+            return self
+        kept = np.repeat(wanted, self.counts)
+        return Part(
+            self.rows[wanted], self.counts[wanted], self.distances[kept], self.positions[kept]
+        )
 
 
 class Engine:
@@ -46,6 +65,8 @@ class Engine:
         self._buckets: Buckets | None = None
         self._building = threading.Lock()
         self._queries_so_far = 0
+        self._budget = int(PATIENCE * words.size)
+        self._n_steps = min(steps_within(self._pieces, self._budget), n_bits + 1)
         # From here on most queries gave up on buckets: so many neighbours, such a radius.
         self._too_many, self._too_wide = ALL, n_bits + 1
 
@@ -76,14 +97,13 @@ class Engine:
     def within(self, queries: Words, r: int) -> tuple[Positions, Distances, Positions]:
         """How many are within `r` of each query (q,), their distances and positions, in order."""
         r = min(r, self._n_bits)
-        parts: list[tuple[Rows, Any, Distances, Positions]] = []
+        parts: list[Part] = []
         left = np.arange(len(queries))
         if r < self._too_wide and (buckets := self._worth_it(len(queries), r + 1)):
-            left = self._look_within(buckets, queries, r, parts)
+            parts, left = self._look_within(buckets, queries, r)
         rows = [left[start : start + TOGETHER] for start in range(0, len(left), TOGETHER)]
         scans = spread(lambda own: scan_within(self._words, queries[own], r), rows)
-        parts += [(own, *found) for own, found in zip(rows, scans, strict=True)]
-        return _joined(len(queries), parts)
+        return _joined([*parts, *(Part(own, *scan) for own, scan in zip(rows, scans, strict=True))])
 
     def heaviest(
         self, vectors: NDArray[np.float64], k: int
@@ -105,17 +125,13 @@ class Engine:
 
     def _worth_it(self, n_queries: int, n_steps: int) -> Buckets | None:
         """Buckets, where they can win and queries so far would have paid for making them."""
-        if steps_within(self._pieces, self._budget) < n_steps:
+        if self._n_steps < n_steps:
             return None
         if self._buckets is None:
             self._queries_so_far += n_queries
             if self._queries_so_far * len(self._words) < BUILD_WORK * len(self._pieces):
                 return None
         return self._buckets or self.build()
-
-    @property
-    def _budget(self) -> int:
-        return int(PATIENCE * self._words.size)
 
     def _look_nearest(
         self,
@@ -126,41 +142,36 @@ class Engine:
         positions: Positions,
     ) -> Rows:
         """Fill in what buckets tell; the rows of queries that gave up."""
-        n_steps = min(steps_within(self._pieces, self._budget), self._n_bits + 1)
 
         def search(part: slice) -> Rows:
             is_complete, begins, apart, places = look(
-                buckets, queries[part], k, n_steps, self._n_bits, self._budget
+                buckets, queries[part], k, self._n_steps, self._n_bits, self._budget
             )
             rows = np.flatnonzero(is_complete)
             first = begins[rows, None] + np.arange(k)
             distances[part][rows], positions[part][rows] = apart[first], places[first]
-            return _given_up(part, is_complete)
+            return np.flatnonzero(~is_complete) + int(part.start)
 
-        left, gave_up = _try_out(search, len(queries))
-        if gave_up:
+        left, others = _try_out(search, len, len(queries))
+        if others.size:
             self._too_many = min(self._too_many, k)
-        return left
+        return np.concatenate([*left, others])
 
-    def _look_within(self, buckets: Buckets, queries: Words, r: int, parts: list[Any]) -> Rows:
-        """Add what buckets tell to `parts`; the rows of queries that gave up."""
+    def _look_within(self, buckets: Buckets, queries: Words, r: int) -> tuple[list[Part], Rows]:
+        """What buckets tell, and the rows of queries that gave up."""
 
-        def search(part: slice) -> Rows:
+        def search(part: slice) -> tuple[Part, Rows]:
             is_complete, begins, apart, places = look(
                 buckets, queries[part], ALL, r + 1, r, self._budget
             )
-            counts, rows = np.diff(begins), np.arange(part.start, part.stop)
-            if not is_complete.all():
-                kept = np.repeat(is_complete, counts)
-                apart, places = apart[kept], places[kept]
-                counts, rows = counts[is_complete], rows[is_complete]
-            parts.append((rows, counts, apart, places))
-            return _given_up(part, is_complete)
+            rows = np.arange(part.start, part.stop)
+            found = Part(rows, np.diff(begins), apart, places)
+            return found.only(is_complete), rows[~is_complete]
 
-        left, gave_up = _try_out(search, len(queries))
-        if gave_up:
+        found, others = _try_out(search, lambda result: len(result[1]), len(queries))
+        if others.size:
             self._too_wide = min(self._too_wide, r)
-        return left
+        return [part for part, _ in found], np.concatenate([*(rows for _, rows in found), others])
 
     def _scan_nearest(self, queries: Words, k: int) -> tuple[Distances, Positions]:
         """As `nearest`, by comparing with all codes."""
@@ -171,7 +182,7 @@ class Engine:
         def search(part: slice) -> None:
             scan_nearest(self._words, 0, n, queries[part], k, distances[part], positions[part])
 
-        if len(queries) < n_threads() and self._words.size >= LARGE:
+        if self._words.size >= LARGE and len(queries) < n_threads():
             return self._scan_in_parts(queries, k)
         spread(search, list(_slices(len(queries), TOGETHER)))
         return distances, positions
@@ -203,38 +214,33 @@ def _slices(n: int, size: int) -> Iterator[slice]:
             yield slice(begin, end)
 
 
-def _given_up(part: slice, is_complete: NDArray[np.bool_]) -> Rows:
-    """Rows of the queries of a part that are not complete."""
-    return np.flatnonzero(~is_complete) + int(part.start)
+def _try_out(
+    search: Callable[[slice], Result], n_given_up: Callable[[Result], int], n: int
+) -> tuple[list[Result], Rows]:
+    """Search for `n` queries; if most of the first ones give up, the others are left as they are.
 
-
-def _try_out(search: Callable[[slice], Rows], n: int) -> tuple[Rows, bool]:
-    """Search for `n` queries, unless most of the first ones give up.
-
-    Returns the rows left to do, and whether most gave up.
+    Returns the results in order, and the rows of the others.
     """
     tried = min(n, TOGETHER)
-    left = [search(slice(0, tried))]
-    if 2 * len(left[0]) > tried:
-        return np.concatenate([*left, np.arange(tried, n)]), True
-    size = max(TOGETHER, min(LOOKS, -(-(n - tried) // n_threads())))
+    first = search(slice(0, tried))
+    if 2 * n_given_up(first) > tried:
+        return [first], np.arange(tried, n)
+    size = LOOKS
+    if n - tried > TOGETHER:
+        size = max(TOGETHER, min(LOOKS, -(-(n - tried) // n_threads())))
     rest = [slice(tried + part.start, tried + part.stop) for part in _slices(n - tried, size)]
-    return np.concatenate([*left, *spread(search, rest)]), False
+    return [first, *spread(search, rest)], np.arange(0)
 
 
-def _joined(
-    n_queries: int, parts: Sequence[tuple[Rows, Any, Distances, Positions]]
-) -> tuple[Positions, Distances, Positions]:
-    """Counts, distances and positions of all queries in order, from parts of some queries each."""
-    counts = np.zeros(n_queries, dtype=np.int64)
-    for rows, own, _, _ in parts:
-        counts[rows] = own
-    if not parts:
-        return counts, np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
-    owners = np.concatenate([np.repeat(rows, own) for rows, own, _, _ in parts])
-    distances = np.concatenate([part[2] for part in parts])
-    positions = np.concatenate([part[3] for part in parts])
-    if (owners[1:] >= owners[:-1]).all():
+def _joined(parts: Sequence[Part]) -> tuple[Positions, Distances, Positions]:
+    """Counts, distances and positions of all queries, in the order of their rows."""
+    nothing = np.empty(0, dtype=np.int64)
+    parts = parts or [Part(nothing, nothing, nothing.astype(np.int32), nothing)]
+    rows, counts, distances, positions = (
+        column[0] if len(column) == 1 else np.concatenate(column)
+        for column in zip(*parts, strict=True)
+    )
+    if (rows[1:] > rows[:-1]).all():
         return counts, distances, positions
-    order = np.argsort(owners, kind="stable")
-    return counts, distances[order], positions[order]
+    order = np.argsort(np.repeat(rows, counts), kind="stable")
+    return counts[np.argsort(rows)], distances[order], positions[order]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._compiled import compiled
-from zshash.index._vectors import STEP, distance, lowest_bit, nearer
+from zshash.index._vectors import STEP, distance, lowest_bit, nearer, popcount
 
 __all__ = ["Words", "scan_nearest", "scan_within"]
 
@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 
 QUERIES = 32  # that share a block
 BLOCK_WORDS = 4096
-SAMPLES = 4096  # codes that tell where the k-th distance may be
+SAMPLES = 16384  # codes that tell where the k-th distance may be
 
 
 @compiled
@@ -31,8 +31,9 @@ def scan_nearest(words, first, last, queries, k, distances, positions):
     found = np.empty((n_queries, 2 * (k + size)), dtype=np.uint32)
     apart = np.empty((n_queries, 2 * (k + size)), dtype=np.uint16)
     counts = np.zeros((n_queries, n_bits + 2), dtype=np.int64)
-    # Of each query: how many are found, the distance to stay below, and how many do.
-    state = np.zeros((n_queries, 3), dtype=np.int64)
+    # Of each query: how many are found, the distance to stay below, how many do, and how many
+    # were found in the block before.
+    state = np.zeros((n_queries, 4), dtype=np.int64)
     stride = max(1, (last - first) // SAMPLES)
     sample = words[:, first:last:stride].copy()
     for row in range(n_queries):
@@ -43,7 +44,7 @@ def scan_nearest(words, first, last, queries, k, distances, positions):
             _sift(words, begin, end, queries, row, k, found, apart, counts, state)
     for row in range(n_queries):
         if not _is_full(counts, row, state, k):  # the guess was too low
-            state[row] = 0, n_bits + 1, 0
+            state[row] = 0, n_bits + 1, 0, 0
             counts[row] = 0
             for begin in range(first, last, size):
                 end = min(begin + size, last)
@@ -68,10 +69,12 @@ def _guess(sample, part, queries, row, k, counts):
 @compiled
 def _sift(words, begin, end, queries, row, k, found, apart, counts, state):
     """Look for what is near to one query in one block, and lower its limit where that is much."""
-    n, limit, below = state[row]
-    if n + end - begin > found.shape[1]:
+    n, limit, below, n_before = state[row]
+    is_dense = 4 * STEP * n_before > end - begin
+    if n + end - begin + 2 > found.shape[1]:
         n = _forget(found, apart, row, n, limit, k - below)
-    n_new = _collect(words, begin, end, queries, row, limit, found, row, n)
+    n_new = _collect(words, begin, end, queries, row, limit, found, row, n, is_dense)
+    n_before = n_new - n
     for place in range(n, n_new):
         position = found[row, place]
         d = distance(words, position, queries, row)
@@ -84,15 +87,26 @@ def _sift(words, begin, end, queries, row, k, found, apart, counts, state):
             while below >= k:
                 limit -= 1
                 below -= counts[row, limit]
-    state[row] = n, limit, below
+    state[row] = n, limit, below, n_before
 
 
 @compiled
-def _collect(words, begin, end, queries, row, limit, found, target, n):
-    """Append the positions of all codes nearer than `limit`; their number with those before."""
+def _collect(words, begin, end, queries, row, limit, found, target, n, is_dense):
+    """Append the positions of all codes nearer than `limit`; their number with those before.
+
+    Two entries behind them may be written, too.
+    """
     start = begin
     while start + STEP <= end:
         mask = nearer(words, start, queries, row, limit)
+        # Where most steps find something, two writes without a branch beat one that is guessed.
+        if is_dense:
+            count = popcount(np.uint64(mask))
+            found[target, n] = start + lowest_bit(mask)
+            mask &= mask - np.uint32(1)
+            found[target, n + 1] = start + lowest_bit(mask)
+            mask &= mask - np.uint32(1)
+            n += min(count, 2)
         while mask:
             found[target, n] = start + lowest_bit(mask)
             mask &= mask - np.uint32(1)
@@ -160,7 +174,7 @@ def scan_within(words, queries, r):
             if total + size > len(keys):
                 keys, found = _longer(keys, found)
             end = min(begin + size, n)
-            n_found = _collect(words, begin, end, queries, row, r + 1, found, 0, total)
+            n_found = _collect(words, begin, end, queries, row, r + 1, found, 0, total, False)
             for place in range(total, n_found):
                 key = row * (r + 1) + distance(words, found[0, place], queries, row)
                 keys[place] = key

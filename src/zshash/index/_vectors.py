@@ -34,10 +34,10 @@ def popcount(_, word):
 
 @intrinsic
 def lowest_bit(_, mask):
-    """Position of the lowest bit that is set in a 32-bit mask other than 0."""
+    """Position of the lowest bit that is set in a 32-bit mask, 32 if none is."""
 
     def generate(_context, builder, _signature, arguments):
-        return builder.zext(builder.cttz(arguments[0], ir.Constant(I1, 1)), I64)
+        return builder.zext(builder.cttz(arguments[0], ir.Constant(I1, 0)), I64)
 
     return types.int64(types.uint32), generate
 

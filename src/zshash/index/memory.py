@@ -166,7 +166,7 @@ class HammingIndex:
         run = self._merged()
         k = min(check_integer("k", k, 1), len(run.ids))
         distances, positions = self._searcher().nearest(_rows(queries), k)
-        return distances, run.ids[positions]
+        return distances, run.ids_at(positions)
 
     def radius(self, queries: ArrayLike, r: int) -> tuple[Ids, Distances, Ids]:
         """Find all codes within distance `r` of each query, `r` included.
@@ -188,7 +188,7 @@ class HammingIndex:
         queries = check_codes("queries", queries, self._n_bits)
         run, r = self._merged(), check_integer("r", r, 0)
         counts, distances, positions = self._searcher().within(_rows(queries), r)
-        return np.concatenate([[0], np.cumsum(counts)]), distances, run.ids[positions]
+        return np.concatenate([[0], np.cumsum(counts)]), distances, run.ids_at(positions)
 
     def search_weighted(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
         """Find the `k` codes of the largest inner product with each vector.
@@ -219,7 +219,7 @@ class HammingIndex:
         run = self._merged()
         k = min(check_integer("k", k, 1), len(run.ids))
         scores, positions = self._searcher().heaviest(vectors, k)
-        return scores, run.ids[positions]
+        return scores, run.ids_at(positions)
 
     def _merged(self) -> Run:
         """All runs as one; the index keeps it, so that the work is done once."""

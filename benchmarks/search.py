@@ -1,0 +1,252 @@
+"""Searching codes: times of queries against faiss, a bare matrix product and the memory itself.
+
+    python benchmarks/search.py [--quick] [--shape even] [--threads 1] [--only 1000000x64]
+
+Codes lie in clusters, a thousand codes or ten thousand around each of 1,000 centres, with every
+bit flipped in one of twenty; `--shape even` spreads them evenly instead, the worst for buckets.
+Queries are drawn in the same way and are not among the codes. Buckets are made before; the time
+that takes is told. The peer is the best exact mode of faiss on the same number of threads, and the
+first results are compared, including their order, with NumPy's. Each time is the best of several
+rounds, in which both take turns.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from zshash.codes import hamming, unpack
+from zshash.index import HammingIndex
+
+Codes = NDArray[np.uint8]
+
+SIZES = ((1_000_000, 64), (10_000_000, 64), (1_000_000, 128))
+N_QUERIES, N_CENTRES, FLIPS = 1_000, 1_000, 0.05
+BLOCK = 1 << 20
+PAIRS = 1_000_000_000  # distances that NumPy is asked for, at most
+
+
+def clustered(n: int, n_bits: int, seed: int) -> Codes:
+    """Codes around centres that are the same for every seed."""
+    centres = np.random.default_rng(99).integers(0, 2, (N_CENTRES, n_bits), dtype=np.uint8)
+    rng = np.random.default_rng(seed)
+    codes = np.empty((n, n_bits // 8), dtype=np.uint8)
+    for part in blocks(n, 1 << 17):
+        own = centres[rng.integers(0, N_CENTRES, part.stop - part.start)]
+        flips = rng.random(own.shape, dtype=np.float32) < FLIPS
+        codes[part] = np.packbits(own ^ flips, axis=1)
+    return codes
+
+
+def even(n: int, n_bits: int, seed: int) -> Codes:
+    """Codes whose bits are all drawn alone."""
+    return np.random.default_rng(seed).integers(0, 256, (n, n_bits // 8), dtype=np.uint8)
+
+
+def blocks(n: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size`."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def best_of(rounds: int, *functions: Callable[[], Any]) -> list[float]:
+    """The least seconds of each function; they take turns, after one round that does not count."""
+    best = [float("inf")] * len(functions)
+    for number in range(rounds + 1):
+        for i, function in enumerate(functions):
+            start = time.perf_counter()
+            function()
+            if number:
+                best[i] = min(best[i], time.perf_counter() - start)
+    return best
+
+
+def numpy_nearest(codes: Codes, queries: Codes, k: int) -> tuple[Any, Any]:
+    """Distances and positions by a stable sort of all distances."""
+    distances = hamming(queries, codes)
+    order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(distances, order, 1), order
+
+
+def numpy_within(codes: Codes, queries: Codes, r: int) -> tuple[Any, Any, Any]:
+    """Limits, distances and positions, in order."""
+    distances = hamming(queries, codes)
+    rows, positions = np.nonzero(distances <= r)
+    found = distances[rows, positions]
+    order = np.lexsort((found, rows))
+    limits = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(queries)))])
+    return limits, found[order], positions[order]
+
+
+def numpy_weighted(codes: Codes, n_bits: int, vectors: Any, k: int) -> tuple[Any, Any]:
+    """Scores and positions by a stable sort of exact sums, entries rounded as documented."""
+    signs = 2 * unpack(codes, n_bits).astype(np.int8) - 1
+    scores, order = [], []
+    for vector in vectors:
+        unit = 2.0 ** (np.frexp(np.abs(vector).max())[1] - 40)
+        # Whole numbers below 2**53, which float64 adds up exactly.
+        sums = signs.astype(np.float64) @ np.rint(vector / unit)
+        order.append(np.argsort(-sums, kind="stable")[:k])
+        scores.append(sums[order[-1]] * unit)
+    return np.array(scores), np.array(order)
+
+
+def is_same(found: Any, expected: Any) -> bool:
+    """Whether arrays are equal to the last bit."""
+    return all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+
+
+class Case:
+    """Codes, queries, and both indexes over them."""
+
+    def __init__(self, n: int, n_bits: int, shape: str, n_queries: int) -> None:
+        make = clustered if shape == "clustered" else even
+        self.n, self.n_bits = n, n_bits
+        self.codes, self.queries = make(n, n_bits, 0), make(n_queries, n_bits, 1)
+        self.vectors = np.random.default_rng(2).standard_normal((64, n_bits))
+        start = time.perf_counter()
+        self.index = HammingIndex(n_bits)
+        self.index.add(self.codes)
+        self.add_seconds = time.perf_counter() - start
+        self.memory = self.index.nbytes
+        self.index.prepare()
+        start = time.perf_counter()
+        self.index.subset(self.index.ids).prepare()
+        self.build_seconds = time.perf_counter() - start
+        self.faiss = faiss.IndexBinaryFlat(n_bits)
+        self.faiss.add(self.codes)
+        self.n_checked = max(5, min(n_queries, PAIRS // n))
+
+    def faiss_search(self, queries: Codes, k: int, use_heap: bool) -> None:
+        """The k nearest in one of two modes."""
+        self.faiss.use_heap = use_heap
+        self.faiss.search(queries, k)
+
+    def rows(self, rounds: int) -> Iterator[tuple[str, float, float, str, bool]]:
+        """What is done, seconds a query of ours and of the best peer, its mode, whether exact."""
+        queries, index, some = self.queries, self.index, self.queries[: self.n_checked]
+        own, flat = best_of(
+            rounds,
+            lambda: index.radius(queries, 2),
+            lambda: self.faiss.range_search(queries, 3),
+        )
+        exact = is_same(index.radius(some, 2), numpy_within(self.codes, some, 2))
+        yield "radius 2", own / len(queries), flat / len(queries), "range_search", exact
+        for k in (100, 5000):
+            yield self.nearest(queries, min(k, self.n), rounds)
+        yield self.one_by_one(queries[:50], min(100, self.n), rounds)
+        yield self.weighted(min(100, self.n), rounds)
+
+    def nearest(self, queries: Codes, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
+        """All queries at once."""
+        times = best_of(
+            rounds,
+            lambda: self.index.search(queries, k),
+            lambda: self.faiss_search(queries, k, True),
+            lambda: self.faiss_search(queries, k, False),
+        )
+        some = queries[: max(5, self.n_checked // 10)]
+        exact = all(
+            is_same(self.index.search(few, k), numpy_nearest(self.codes, few, k))
+            for few in np.array_split(some, len(some) // 5)
+        )
+        mode = "heap" if times[1] < times[2] else "counting"
+        own, peer = times[0] / len(queries), min(times[1:]) / len(queries)
+        return f"k = {k}", own, peer, mode, exact
+
+    def one_by_one(
+        self, queries: Codes, k: int, rounds: int
+    ) -> tuple[str, float, float, str, bool]:
+        """One query at a time."""
+        singles = [queries[i : i + 1] for i in range(len(queries))]
+        times = best_of(
+            rounds,
+            lambda: [self.index.search(one, k) for one in singles],
+            lambda: [self.faiss_search(one, k, True) for one in singles],
+            lambda: [self.faiss_search(one, k, False) for one in singles],
+        )
+        exact = is_same(self.index.search(singles[0], k), numpy_nearest(self.codes, singles[0], k))
+        mode = "heap" if times[1] < times[2] else "counting"
+        own, peer = times[0] / len(queries), min(times[1:]) / len(queries)
+        return f"one query, k = {k}", own, peer, mode, exact
+
+    def weighted(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
+        """Real vectors, against nothing but their products with all codes."""
+        transposed = np.ascontiguousarray(self.vectors.T, dtype=np.float32)
+        part = self.codes[:BLOCK]
+        signs = 2 * unpack(part, self.n_bits).astype(np.float32) - 1
+        products = np.empty((len(part), len(self.vectors)), dtype=np.float32)
+        own, peer = best_of(
+            rounds,
+            lambda: self.index.search_weighted(self.vectors, k),
+            lambda: np.matmul(signs, transposed, out=products),
+        )
+        peer *= self.n / len(part)
+        few = self.vectors[: 5 if self.n <= 1_000_000 else 2]
+        exact = is_same(
+            self.index.search_weighted(few, k), numpy_weighted(self.codes, self.n_bits, few, k)
+        )
+        count = len(self.vectors)
+        return f"asymmetric, k = {k}", own / count, peer / count, "matrix product", exact
+
+
+def stream_rate(n_bytes: int) -> float:
+    """Bytes that one thread reads in a second, from an array of about this size."""
+    array = np.ones(max(n_bytes // 8, 1), dtype=np.uint64)
+    return array.nbytes / best_of(5, lambda: np.bitwise_or.reduce(array))[0]
+
+
+def report(case: Case, threads: int, rounds: int) -> None:
+    """Print the table of one case on a number of threads."""
+    faiss.omp_set_num_threads(threads)
+    with threadpool_limits(threads):
+        print(f"\n{case.n:,} codes of {case.n_bits} bits, {threads} thread(s)")
+        print(f"{'':<22}{'µs a query':>12}{'peer':>12}{'ratio':>8}  {'peer mode':<16}as NumPy")
+        bound = case.codes.nbytes / stream_rate(case.codes.nbytes)
+        times = {}
+        for name, own, peer, mode, exact in case.rows(rounds):
+            times[name] = own
+            ratio = peer / own
+            print(
+                f"{name:<22}{own * 1e6:>12.2f}{peer * 1e6:>12.1f}{ratio:>8.1f}  {mode:<16}"
+                f"{'yes' if exact else 'NO'}"
+            )
+            if not exact:
+                raise SystemExit(f"{name}: not what NumPy finds")
+        print(f"  one thread reads all codes once in {bound * 1e6:.0f} µs; queries in that time:")
+        print("  " + ", ".join(f"{name} {bound / own:.1f}" for name, own in times.items()))
+
+
+def main() -> None:
+    """Print times, ratios and the memory taken."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
+    parser.add_argument("--shape", choices=["clustered", "even"], default="clustered")
+    parser.add_argument("--threads", type=int, action="append", help="threads, several in turn")
+    parser.add_argument("--only", help="codes and bits, such as 1000000x64")
+    given = parser.parse_args()
+    sizes = ((20_000, 64), (5_000, 128)) if given.quick else SIZES
+    if given.only:
+        n, n_bits = (int(number) for number in given.only.split("x"))
+        sizes = ((n, n_bits),)
+    print(f"{given.shape} codes, faiss {faiss.__version__}")
+    for n, n_bits in sizes:
+        case = Case(n, n_bits, given.shape, 70 if given.quick else N_QUERIES)
+        held = case.codes.nbytes
+        print(
+            f"\n{n:,} codes of {n_bits} bits: added at {n / case.add_seconds / 1e6:.1f} million/s; "
+            f"codes and ids take {case.memory / held:.2f} times the codes, buckets "
+            f"{(case.index.nbytes - case.memory) / held:.2f} times, made in "
+            f"{case.build_seconds:.2f} s"
+        )
+        for threads in given.threads or ([1] if given.quick else [1, 2]):
+            report(case, threads, rounds=2 if given.quick else 3)
+
+
+if __name__ == "__main__":
+    main()
