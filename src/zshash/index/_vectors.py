@@ -11,9 +11,11 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-__all__ = ["STEP", "distance", "heavier", "lowest_bit", "nearer", "popcount", "prefetch"]
+__all__ = ["DIGITS", "STEP", "distance", "heavier", "lowest_bit", "nearer", "popcount", "prefetch"]
 
 LANES, GROUPS = 8, 4
+DIGITS = 4
+"""Binary digits of the weights in `heavier`."""
 STEP = LANES * GROUPS
 """How many codes are compared in one go."""
 
@@ -114,7 +116,7 @@ def heavier(_, words, start, flips, planes, row, limit):
     """Which of `STEP` codes, columns of `words` from `start` on, weigh `limit` or more.
 
     A code's weight is the sum of whole numbers, one for each bit that is set after those in
-    `flips` (q, n_words) are flipped. `planes` (q, n_planes, n_words) gives the numbers in binary:
+    `flips` (q, n_words) are flipped. `planes` (q, DIGITS, n_words) gives the numbers in binary:
     a plane has the same digit of all of them, the first plane the highest.
     """
 
@@ -122,15 +124,14 @@ def heavier(_, words, start, flips, planes, row, limit):
         codes = _Columns(context, builder, signature.args[0], arguments[0], arguments[1])
         flips = _row(context, builder, signature.args[2], arguments[2], arguments[4])
         digits = _row(context, builder, signature.args[3], arguments[3], arguments[4])
-        planes = context.make_array(signature.args[3])(context, builder, arguments[3])
         totals = _accumulators(builder)
         one = ir.Constant(VECTOR, [1] * LANES)
-        with cgutils.for_range(builder, cgutils.unpack_tuple(builder, planes.shape)[1]) as plane:
-            own = builder.gep(digits, [builder.mul(plane.index, codes.n_words)])
-            for total in totals:
+        for plane in range(DIGITS):
+            own = builder.gep(digits, [builder.mul(ir.Constant(I64, plane), codes.n_words)])
+            for total in totals if plane else ():
                 builder.store(builder.shl(builder.load(total), one), total)
 
-            def add_word(number):
+            def add_word(number, own=own):
                 flip = _splat(builder, builder.load(builder.gep(flips, [number])))
                 digit = _splat(builder, builder.load(builder.gep(own, [number])))
                 for group, total in enumerate(totals):

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._compiled import compiled
-from zshash.index._vectors import STEP, heavier, lowest_bit
+from zshash.index._vectors import DIGITS, STEP, heavier, lowest_bit
 
 __all__ = ["heaviest", "make_weights", "round_vectors"]
 
 PRECISION = 40  # bits of a rounded entry; 1024 of them add up to less than 2**53
-DIGITS = 4  # binary digits of a weight when codes are sorted out
 BLOCK_WORDS = 4096
 SAMPLES = 2048  # codes that tell what the k-th weight may be
 
