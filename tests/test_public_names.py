@@ -10,7 +10,17 @@ import pytest
 
 import zshash
 
-ROOMS = ["codes", "datasets", "experiments", "hashing", "images", "index", "metrics", "semantics"]
+ROOMS = [
+    "codes",
+    "collection",
+    "datasets",
+    "experiments",
+    "hashing",
+    "images",
+    "index",
+    "metrics",
+    "semantics",
+]
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -22,7 +32,8 @@ def test_every_listed_name_exists_and_is_documented(room):
 
 
 def test_top_level_names():
-    assert set(zshash.__all__) == {*zshash.methods(), "ModelError", "load", "methods", "save"}
+    others = {"Collection", "CollectionError", "ModelError", "load", "methods", "save"}
+    assert set(zshash.__all__) == {*zshash.methods(), *others}
     assert all(getattr(zshash, name).__doc__ for name in zshash.__all__)
 
 
@@ -33,7 +44,7 @@ def test_one_version_everywhere():
 
 
 def test_the_core_imports_no_extra():
-    code = "import sys, zshash, zshash.cli, zshash.experiments.page, zshash.index\n"
+    code = "import sys, zshash, zshash.cli, zshash.experiments.page, zshash.collection\n"
     code += "heavy = {'torch', 'dask', 'fastapi', 'matplotlib', 'PIL', 'onnx', 'onnxruntime'}\n"
     code += "heavy |= {'pooch', 'pyarrow', 'platformdirs', 'pymilvus', 'torchvision', 'timm'}\n"
     code += "print(sorted(heavy & set(sys.modules)))"

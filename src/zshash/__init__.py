@@ -1,5 +1,7 @@
 """Zero-shot hashing: short binary codes that find pictures of categories nobody labelled."""
 
+from typing import TYPE_CHECKING
+
 from zshash.hashing import (
     AGH,
     CCAITQ,
@@ -21,6 +23,9 @@ from zshash.hashing import (
     save,
 )
 
+if TYPE_CHECKING:
+    from zshash.collection import Collection, CollectionError
+
 __all__ = [
     "AGH",
     "CCAITQ",
@@ -35,6 +40,8 @@ __all__ = [
     "SDH",
     "SSH",
     "ZSH",
+    "Collection",
+    "CollectionError",
     "ModelError",
     "SpectralHashing",
     "load",
@@ -42,3 +49,14 @@ __all__ = [
     "save",
 ]
 __version__ = "0.1.0"
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        """Give what brings pictures and data sets with it when it is asked for."""
+        if name in ("Collection", "CollectionError"):
+            from zshash import collection
+
+            return getattr(collection, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

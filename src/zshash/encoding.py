@@ -67,27 +67,41 @@ class Encoder:
 
     def features(self, data: Dataset | Pictures, source: str) -> Dataset:
         """Features that the model can hash; pictures go through the model's own extractor."""
-        own = self.notes.get("extractor")
-        own = own if isinstance(own, dict) else None
-        reader = self._reader
-        if isinstance(data, Pictures) and own:
-            reader = self._for_pictures = self._for_pictures or reader.like(own)
+        reader = self.picture_reader if isinstance(data, Pictures) else self._reader
         dataset = reader.features(data)
+        self.check(dataset, source)
+        return dataset
+
+    @property
+    def picture_reader(self) -> PictureReader:
+        """The reader whose features of pictures are those that the model was trained on."""
+        if self._for_pictures is None:
+            own = self._own_extractor
+            self._for_pictures = self._reader.like(own) if own else self._reader
+            if own is None:
+                warnings.warn(
+                    f"{self.model} does not say which network made the features that it was "
+                    f"trained on; {self._reader.network.name} makes those of the pictures",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        return self._for_pictures
+
+    @property
+    def _own_extractor(self) -> dict[str, Any] | None:
+        own = self.notes.get("extractor")
+        return own if isinstance(own, dict) else None
+
+    def check(self, dataset: Dataset, source: str) -> None:
+        """Refuse features that are not of the kind that the model was trained on."""
         self._check_width(source, dataset.X.shape[1])
-        if own is None and isinstance(data, Pictures):
-            warnings.warn(
-                f"{self.model} does not say which network made the features that it was trained "
-                f"on; {reader.network.name} makes those of the pictures",
-                UserWarning,
-                stacklevel=3,
-            )
+        own = self._own_extractor
         theirs = dataset.extractor or own
         if own and theirs and theirs.get("fingerprint") != own.get("fingerprint"):
             raise DataError(
                 f"{source}: features of {theirs.get('name')}, but {self.model} was trained on "
                 f"those of {own.get('name')}, or of other weights"
             )
-        return dataset
 
     def _check_width(self, source: str, found: int) -> None:
         wanted = self.hasher.n_features_in_

@@ -230,6 +230,7 @@ REFUSED = [
     ("search_weighted", (np.zeros(12), 1), r"must have the shape \(q, 12\), got \(12,\)"),
     ("search_weighted", (np.full((1, 12), NAN), 1), "must not hold NaN or infinity"),
     ("subset", ([0, 1],), "the index does not hold id 1"),
+    ("get", ([0, 1],), "the index does not hold id 1"),
     *(("radius", (ONE, r), "r must be a whole number of at least 0") for r in (-1, 1.0, NAN)),
 ]
 

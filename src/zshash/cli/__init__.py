@@ -4,9 +4,22 @@ import warnings
 
 import click
 
+from zshash.cli.collecting import (
+    add,
+    compact,
+    create,
+    duplicates,
+    export,
+    import_,
+    reencode,
+    remove,
+    sync,
+    verify,
+)
 from zshash.cli.describing import info
-from zshash.cli.learning import encode, extract, fit, search
+from zshash.cli.learning import encode, extract, fit
 from zshash.cli.scoring import compare, demo, evaluate
+from zshash.cli.searching import search
 from zshash.cli.terminal import Commands, ShowWarnings
 
 __all__ = ["main"]
@@ -21,5 +34,24 @@ def main(ctx: click.Context) -> None:
     warnings.showwarning = ShowWarnings()
 
 
-for command in (demo, fit, encode, extract, search, evaluate, compare, info):
+for command in (
+    demo,
+    fit,
+    encode,
+    extract,
+    create,
+    add,
+    remove,
+    sync,
+    search,
+    duplicates,
+    reencode,
+    verify,
+    compact,
+    export,
+    import_,
+    evaluate,
+    compare,
+    info,
+):
     main.add_command(command)

@@ -1,13 +1,11 @@
-"""From data to a model, codes and neighbours."""
+"""From data to a model, features and codes."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from zshash.cli.options import (
     bits_option,
-    existing_file,
     json_option,
     labels_option,
     make_hasher,
@@ -18,21 +16,13 @@ from zshash.cli.options import (
     reading_options,
     set_option,
 )
-from zshash.cli.terminal import (
-    count,
-    keep_inputs,
-    plain,
-    print_json,
-    printable,
-    refuse,
-)
+from zshash.cli.terminal import count, keep_inputs, plain, print_json
 from zshash.encoding import encode_data
 from zshash.experiments.extraction import extract_data
-from zshash.experiments.searching import search_codes
 from zshash.experiments.training import fit_model
 from zshash.images import PictureReader
 
-__all__ = ["encode", "extract", "fit", "search"]
+__all__ = ["encode", "extract", "fit"]
 
 
 @click.command()
@@ -141,45 +131,3 @@ def extract(data: str, output: Path, reader: PictureReader, as_json: bool) -> No
         print_json(facts)
     else:
         click.echo(f"{output}: {facts['n']} samples of {facts['dimension']} features")
-
-
-@click.command()
-@click.argument("codes", type=existing_file)
-@click.argument("queries", nargs=-1, required=True)
-@model_option
-@click.option(
-    "--k", default=10, show_default=True, type=click.IntRange(1), help="How many to find."
-)
-@click.option("--radius", type=click.IntRange(0), help="Find all up to this distance instead.")
-@reading_options
-@json_option
-def search(
-    codes: Path,
-    queries: tuple[str, ...],
-    model: Path,
-    k: int,
-    radius: int | None,
-    reader: PictureReader,
-    as_json: bool,
-) -> None:
-    """Find what looks like QUERIES (pictures, or DATA as for fit) among CODES.
-
-    CODES is a file that encode wrote with the same model; as .npz it tells paths and labels.
-    """
-    if radius is not None:
-        refuse(("k",), "with --radius")
-    found = search_codes(codes, queries, model, reader, k=k, radius=radius)
-    if as_json:
-        print_json(list(found))
-        return
-    for answer in found:
-        number = count(answer["neighbours"], "neighbour", "", "s")
-        click.echo(f"{printable(answer['query'])}: {number}")
-        for neighbour in answer["neighbours"]:
-            click.echo(f"  {_line(neighbour)}")
-
-
-def _line(neighbour: dict[str, Any]) -> str:
-    """A neighbour as a person reads it."""
-    name = printable(neighbour.get("path", f"row {neighbour['row']}"))
-    return "  ".join([f"{neighbour['distance']:>4}", name, plain(neighbour.get("labels", []))])

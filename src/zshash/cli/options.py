@@ -39,6 +39,7 @@ __all__ = [
     "set_option",
     "train_option",
     "unseen_option",
+    "where_option",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -118,6 +119,16 @@ def seeds_option(default: int) -> Callable[[Command], Command]:
     """How often everything is drawn anew."""
     return click.option(
         "--seeds", default=default, show_default=True, type=click.IntRange(1), help="Runs."
+    )
+
+
+def where_option(text: str) -> Callable[[Command], Command]:
+    """A condition on items of a collection; `text` says what it does."""
+    return click.option(
+        "--where",
+        metavar="CONDITION",
+        help=f"{text} It compares label, path, id or what --meta said: label = 'cat' and year >= "
+        "2020; and, or, not, in, like and parentheses work.",
     )
 
 

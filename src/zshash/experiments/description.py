@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from zshash._threads import all_cores
+from zshash.collection import Collection, is_collection
 from zshash.datasets import DataError, Dataset, Pictures
 from zshash.datasets.opening import is_data
 from zshash.experiments.protocol import versions
@@ -38,6 +39,9 @@ def describe(source: str | None, reader: PictureReader) -> dict[str, Any]:
             facts = versions() | _optional_versions()
             return facts | {"cores": os.cpu_count(), "threads": n_threads}
     path = Path(source)
+    if is_collection(path):
+        with Collection.open(path) as collection:
+            return {key: value for key, value in collection.info().items() if value is not None}
     if path.is_file() and not is_data(path):
         return _describe_model(path)
     return _describe_data(reader.open(source))

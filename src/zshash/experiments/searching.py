@@ -1,4 +1,4 @@
-"""Pictures that look like a picture: queries against a file of codes."""
+"""Pictures that look like a picture, in a collection or a file of codes."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zshash.collection import Collection, Match
 from zshash.datasets import Dataset, Pictures
 from zshash.encoding import Encoder, load_codes
 from zshash.images import PictureReader
 from zshash.index import HammingIndex
 
-__all__ = ["search_codes"]
+__all__ = ["search_codes", "search_collection"]
 
 
 def search_codes(
@@ -33,6 +34,41 @@ def search_codes(
         pairs = _neighbors(index, code, k, radius)
         found = [{"distance": distance, **database.describe(row)} for distance, row in pairs]
         yield {"query": name, "neighbours": found}
+
+
+def search_collection(
+    folder: Path,
+    queries: Sequence[str],
+    names: Sequence[str],
+    reader: PictureReader,
+    *,
+    k: int,
+    radius: int | None = None,
+    where: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """For each query, then for each name, what a collection holds of it, the best first."""
+    with Collection.open(folder, reader=reader) as collection:
+        encoded = _encoded(collection.encoder, queries) if queries else []
+        for query, code in encoded:
+            if radius is None:
+                (found,) = collection.search_codes(code[None], k, where=where)
+            else:
+                (found,) = collection.radius_codes(code[None], radius, where=where)
+            yield {"query": query, "neighbours": [_described(match) for match in found]}
+        for name in names:
+            best = collection.search_name(name, k, where=where)
+            yield {"query": name, "neighbours": [_described(match, "score") for match in best]}
+
+
+def _described(match: Match, kind: str = "distance") -> dict[str, Any]:
+    item = match.item
+    return {
+        kind: match.distance,
+        "id": item.id,
+        "path": item.source,
+        "labels": list(item.labels),
+        "metadata": item.metadata,
+    }
 
 
 def _encoded(encoder: Encoder, queries: Sequence[str]) -> list[tuple[str, NDArray[np.uint8]]]:

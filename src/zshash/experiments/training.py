@@ -214,6 +214,7 @@ def fit_model(
         **({"extractor": dataset.extractor} if dataset.extractor else {}),
         "labels": label_names(hasher, labels),
         "seen": [dataset.names[number] for number in seen],
+        **({"synsets": [dataset.synsets[number] for number in seen]} if dataset.synsets else {}),
         "unseen": [dataset.names[number] for number in hidden],
         "n_train": len(dataset),
         "fit_seconds": seconds,

@@ -28,7 +28,7 @@ from zshash.images.store import FeatureStore
 if TYPE_CHECKING:
     from zshash.images.pipeline import Batch
 
-__all__ = ["PictureReader", "PictureWarning", "described"]
+__all__ = ["PictureReader", "PictureWarning", "described", "warn_of_failures"]
 
 DECODING = 1  # to be raised when pictures are decoded to other pixels than before
 MAX_REPORTED = 20
@@ -163,13 +163,31 @@ class PictureReader:
             return data
         if not len(data):
             raise DataError(f"{data.root or 'the data'}: no pictures")
+        dataset, failures = self.try_features(data)
+        if len(failures) == len(data):
+            first = next(iter(failures.values()))
+            several = f"none of the {len(data)} pictures could be used, the first one: "
+            raise DataError(first if len(data) == 1 else several + first)
+        warn_of_failures(list(failures.values()), len(data), stacklevel=3)
+        return dataset
+
+    def try_features(
+        self, data: Pictures, store: FeatureStore | None = None
+    ) -> tuple[Dataset, dict[int, str]]:
+        """Features of the pictures that can be read; the rows of the others, and why.
+
+        Parameters
+        ----------
+        data : Pictures
+        store : FeatureStore, optional
+            What `store` gave for these pictures, or for more of them.
+        """
         keys = picture_keys(data.sources)
-        store = self._store(data)
+        store = self.store(data) if store is None else store
         failures = self._extract(data, keys, store)
-        self._report(failures, len(data))
         good = [row for row in range(len(data)) if row not in failures]
         paths = data.paths
-        return Dataset(
+        dataset = Dataset(
             store.gather([keys[row] for row in good]),
             None if data.labels is None else data.labels[good],
             data.names,
@@ -177,6 +195,7 @@ class PictureReader:
             paths=tuple(paths[row] for row in good) if paths else (),
             extractor=self.facts(),
         )
+        return dataset, failures
 
     def _extract(
         self, data: Pictures, keys: Sequence[bytes], store: FeatureStore
@@ -230,7 +249,7 @@ class PictureReader:
         hidden = None if self.progress and total else True
         return tqdm(total=total, desc="extracting features", unit=" pictures", disable=hidden)
 
-    def _store(self, data: Pictures) -> FeatureStore:
+    def store(self, data: Pictures) -> FeatureStore:
         """Where features are kept: with those of the same folder, or for this time only."""
         dimension = self.network.dimension
         if not self.cache or len(data) == 1:
@@ -250,19 +269,17 @@ class PictureReader:
             )
             return FeatureStore(None, dimension)
 
-    def _report(self, failures: Mapping[int, str], total: int) -> None:
-        if len(failures) == total:
-            first = next(iter(failures.values()))
-            several = f"none of the {total} pictures could be used, the first one: "
-            raise DataError(first if total == 1 else several + first)
-        for message in list(failures.values())[:MAX_REPORTED]:
-            warnings.warn(message, PictureWarning, stacklevel=3)
-        if failures:
-            warnings.warn(
-                f"{len(failures)} of {total} pictures could not be used and are left out",
-                PictureWarning,
-                stacklevel=3,
-            )
+
+def warn_of_failures(messages: Sequence[str], total: int, stacklevel: int = 2) -> None:
+    """Say which pictures are left out, and how many of them."""
+    for message in messages[:MAX_REPORTED]:
+        warnings.warn(message, PictureWarning, stacklevel=stacklevel + 1)
+    if messages:
+        warnings.warn(
+            f"{len(messages)} of {total} pictures could not be used and are left out",
+            PictureWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _kind(extractor: str | Extractor) -> str | None:

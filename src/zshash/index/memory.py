@@ -119,6 +119,16 @@ class HammingIndex:
             self._set([run.take(keep)])
         return len(unwanted)
 
+    def get(self, ids: ArrayLike) -> Codes:
+        """The codes under some ids, a row each.
+
+        >>> index = HammingIndex(n_bits=8)
+        >>> index.add(np.array([[1], [2], [3]], dtype=np.uint8))
+        >>> index.get([2, 0]).tolist()
+        [[3], [1]]
+        """
+        return as_codes(self._taken(_check_ids(ids)).words, self._n_bits)
+
     def subset(self, ids: ArrayLike) -> "HammingIndex":
         """An index of some of the codes, under the same ids.
 
@@ -127,13 +137,8 @@ class HammingIndex:
         >>> index.subset([2, 0]).ids
         array([0, 2])
         """
-        wanted = np.unique(_check_ids(ids))
-        run = self._merged()
-        unknown = wanted[~holds(run.ids, wanted)]
-        if len(unknown):
-            raise ValueError(f"the index does not hold {_some(unknown)}")
         part = HammingIndex(self._n_bits)
-        part._set([run.take(np.searchsorted(run.ids, wanted))])
+        part._set([self._taken(np.unique(_check_ids(ids)))])
         part._next_id = self._next_id
         return part
 
@@ -226,6 +231,14 @@ class HammingIndex:
         if len(self._runs) != 1:
             self._set([merge([empty_run(self._n_bits), *self._runs])])
         return self._runs[0]
+
+    def _taken(self, ids: Ids) -> Run:
+        """What lies under some ids, in their order."""
+        run = self._merged()
+        unknown = ids[~holds(run.ids, ids)]
+        if len(unknown):
+            raise ValueError(f"the index does not hold {_some(unknown)}")
+        return run.take(np.searchsorted(run.ids, ids))
 
     def _searcher(self) -> Engine:
         """The engine for the codes as they are."""

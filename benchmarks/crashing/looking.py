@@ -1,0 +1,113 @@
+"""The child that looks what is there, and holds it against what must be."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crashing.world import READER, Pool, Row, World, outcomes, wrong_id
+from zshash import Collection
+from zshash.codes import hamming
+from zshash.collection import CollectionError
+
+__all__ = ["check"]
+
+
+def check(world: World, pool: Pool, seed: int) -> tuple[list[str], int, World]:
+    """Faults, how many items were looked at, and the world as it is now."""
+    pending, world = world.pending, replace(world, pending=None)
+    try:
+        collection = Collection.open(world.folder, reader=READER)
+    except CollectionError as error:
+        if world.created or not (pending and pending["op"] == "create"):
+            return [f"it can not be opened: {error}"], 0, world
+        return [], 0, world  # was cut off while it was made: it is made anew
+    world.created = True
+    with collection:
+        found = {item.id: facts_of(item) for item in collection.items(collection.ids)}
+        if pending and pending["op"] == "sync":
+            faults = settle_sync(world, pending["files"], found, pool)
+        else:
+            faults = settle(world, pending, found, pool)
+        faults += check_searches(collection, found, np.random.RandomState(seed))
+        faults += [f"verify: {problem}" for problem in collection.verify()]
+    return faults, len(found), world
+
+
+Facts = tuple[bytes, str | None, tuple[str, ...], str]
+
+
+def facts_of(item: Any) -> Facts:
+    """All that is known of an item."""
+    return item.code, item.source, item.labels, json.dumps(item.metadata)
+
+
+def expected_facts(row: Row, model: int, pool: Pool) -> Facts:
+    """All that must be known of an item."""
+    return pool.codes[model][row.number].tobytes(), row.source, row.labels, row.metadata
+
+
+def settle(
+    world: World, pending: dict[str, Any] | None, found: dict[int, Facts], pool: Pool
+) -> list[str]:
+    """Take what is there for the truth, if it is one of the things that may be there."""
+    for items, model in outcomes(world, pending):
+        if found == {i: expected_facts(row, model, pool) for i, row in items.items()}:
+            world.take(items, model)
+            return []
+    before = {i: expected_facts(row, world.model, pool) for i, row in world.items.items()}
+    lost = sum(number not in found for number in before)
+    other = sum(before[number] != facts for number, facts in found.items() if number in before)
+    more = sum(number not in before for number in found)
+    after = pending["op"] if pending else "nothing"
+    return [f"after {after}: of {len(before)} items {lost} lost, {other} other, {more} new"]
+
+
+def settle_sync(
+    world: World, files: dict[str, int], found: dict[int, Facts], pool: Pool
+) -> list[str]:
+    """Each item is as it was, or as it is after the folder was followed; none is lost."""
+    items, faults = {}, []
+    kept = set(files.values())
+    for number, row in world.items.items():
+        is_gone = row.how == "picture" and row.number not in kept
+        if number not in found and not is_gone:
+            faults.append(f"after sync: item {number} is lost")
+    for number, facts in found.items():
+        name = Path(str(facts[1])).name
+        new = Row("picture", files.get(name, -1), str(world.photos / name))
+        old = world.items.get(number)
+        if old and facts == expected_facts(old, world.model, pool):
+            items[number] = old
+        elif name in files and facts == expected_facts(new, world.model, pool):
+            items[number] = new
+            faults += wrong_id(world, number, new)
+        else:
+            faults.append(f"after sync: item {number} is neither as before nor as the file")
+    world.take(items)
+    return faults
+
+
+def check_searches(collection: Collection, found: dict[int, Facts], rng: Any) -> list[str]:
+    """Searches against NumPy, and a condition against the labels."""
+    ids = np.array(sorted(found), dtype=np.int64)
+    codes = np.array([list(found[i][0]) for i in ids.tolist()], dtype=np.uint8).reshape(-1, 4)
+    queries = rng.randint(0, 256, (4, 4), dtype=np.uint8)
+    distances = hamming(queries, codes)
+    near, around = collection.search_codes(queries, 10), collection.radius_codes(queries, 9)
+    faults = []
+    for row, nearest, ball in zip(distances, near, around, strict=True):
+        order = np.lexsort((ids, row))
+        expected = [(int(ids[place]), int(row[place])) for place in order]
+        if [(match.item.id, match.distance) for match in nearest] != expected[:10]:
+            faults.append("a search gives other items than NumPy")
+        if [(m.item.id, m.distance) for m in ball] != [pair for pair in expected if pair[1] <= 9]:
+            faults.append("a search within a radius gives other items than NumPy")
+        if any(facts_of(match.item) != found[match.item.id] for match in nearest):
+            faults.append("a search gives an item that is not as it was read")
+    cats = [number for number in ids.tolist() if "cat" in found[number][2]]
+    if collection.find("label = 'cat'").tolist() != cats:
+        faults.append("find gives other items than have the label")
+    return faults

@@ -1,0 +1,83 @@
+"""Finding pictures by picture, and by name."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from zshash.cli.options import existing_file, json_option, reading_options, where_option
+from zshash.cli.terminal import count, plain, print_json, printable, refuse
+from zshash.experiments.searching import search_codes, search_collection
+from zshash.images import PictureReader
+
+__all__ = ["search"]
+
+
+@click.command()
+@click.argument("where_to", metavar="COLLECTION", type=click.Path(exists=True, path_type=Path))
+@click.argument("queries", nargs=-1)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    help="Find pictures of a category by its name, also of one that nobody labelled.",
+)
+@click.option(
+    "--k", default=10, show_default=True, type=click.IntRange(1), help="How many to find."
+)
+@click.option("--radius", type=click.IntRange(0), help="Find all up to this distance instead.")
+@where_option("Find only items that meet this condition.")
+@click.option("--model", "-m", type=existing_file, help="Model that a file of codes was made with.")
+@reading_options
+@json_option
+def search(
+    where_to: Path,
+    queries: tuple[str, ...],
+    names: tuple[str, ...],
+    k: int,
+    radius: int | None,
+    where: str | None,
+    model: Path | None,
+    reader: PictureReader,
+    as_json: bool,
+) -> None:
+    """Find what looks like QUERIES (pictures, or DATA as for fit), or what a --name means.
+
+    Instead of a COLLECTION it may be a file of codes that encode wrote; then --model is needed,
+    and as .npz it tells paths and labels.
+    """
+    if not queries and not names:
+        raise click.UsageError("say what to search for: QUERIES, or --name")
+    if radius is not None:
+        refuse(("k", "names"), "with --radius")
+    if where_to.is_dir():
+        refuse(("model",), "for a collection, which has its own")
+        found = search_collection(where_to, queries, names, reader, k=k, radius=radius, where=where)
+    else:
+        refuse(("names", "where"), "for a file of codes")
+        if model is None:
+            raise click.UsageError("a file of codes needs the --model that made them")
+        found = search_codes(where_to, queries, model, reader, k=k, radius=radius)
+    if as_json:
+        print_json(list(found))
+        return
+    for answer in found:
+        _show(answer)
+
+
+def _show(answer: dict[str, Any]) -> None:
+    number = count(answer["neighbours"], "neighbour", "", "s")
+    click.echo(f"{printable(answer['query'])}: {number}")
+    for neighbour in answer["neighbours"]:
+        click.echo(f"  {_line(neighbour)}")
+
+
+def _line(neighbour: dict[str, Any]) -> str:
+    """A neighbour as a person reads it."""
+    if "id" in neighbour:
+        name = f"{neighbour['id']:>6}  {printable(neighbour['path'] or '')}".rstrip()
+    else:
+        name = printable(neighbour.get("path", f"row {neighbour['row']}"))
+    score = neighbour.get("score")
+    far = f"{neighbour['distance']:>4}" if score is None else f"{score:>8.3f}"
+    return "  ".join([far, name, plain(neighbour.get("labels", []))]).rstrip()

@@ -1,0 +1,382 @@
+"""Pictures with their codes in a folder that survives a crash."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zshash.codes import check_codes, check_integer
+from zshash.collection import (
+    adding,
+    checking,
+    creating,
+    grouping,
+    naming,
+    reencoding,
+    searching,
+    syncing,
+    tidying,
+)
+from zshash.collection.fields import (
+    check_contents,
+    check_labels,
+    check_metadata,
+    check_sources,
+)
+from zshash.collection.inputs import Columns
+from zshash.collection.rows import Added, Ids, Item, Match, Synced
+from zshash.collection.store import Store
+from zshash.encoding import Encoder
+from zshash.images import Extractor, PictureReader
+from zshash.index import HammingIndex
+
+__all__ = ["Collection"]
+
+
+class Collection:
+    """Pictures or features with their codes, in a folder on disk.
+
+    A collection is made by `create` and opened by `open`. What a method has added or removed
+    when it returns is on the disk, whatever happens afterwards. One process at a time may write,
+    any number may read meanwhile, and each sees what the others have written. Threads may share
+    an object, processes may not.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from zshash import ITQ, Collection
+    >>> X = np.random.RandomState(0).randn(100, 32)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> hasher = ITQ(n_bits=16, random_state=0).fit(X)
+    >>> with Collection.create(f"{folder.name}/photos.zshash", hasher) as photos:
+    ...     added = photos.add(X, labels=["cat"] * 50 + ["dog"] * 50)
+    ...     best = photos.search(X[60], k=3, where="label = 'dog'")[0]
+    >>> len(added.ids), best.item.id, best.item.labels, best.distance
+    (100, 60, ('dog',), 0)
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        hasher: Any,
+        *,
+        extractor: str | Extractor | None = None,
+        semantics: str | Sequence[str] | None = None,
+        keep_features: bool = False,
+        thumbnails: int | None = 128,
+        reader: PictureReader | None = None,
+    ) -> Self:
+        """Make a collection.
+
+        Parameters
+        ----------
+        path : path-like
+            Its folder, which must not exist or be empty.
+        hasher : Hasher or path-like
+            A fitted hasher, or the file of a model.
+        extractor : str or Extractor, optional
+            The network that made the features that the hasher was trained on, where the hasher
+            is no file that says so.
+        semantics : str or list of str, optional
+            Where the vectors of names come from, for `search_name`: "wordnet" or files of word
+            vectors. By default what the model says that it was trained with.
+        keep_features : bool
+            Keep the features of each item, so that it can be encoded again without its picture.
+        thumbnails : int
+            The longer side of the small pictures that are kept, 0 for none.
+        reader : PictureReader, optional
+            How pictures are read, in place of `extractor`.
+
+        Raises
+        ------
+        CollectionError
+            If there is something in the folder already.
+        """
+        reader = creating.reader_for(extractor, reader)
+        options = {"keep_features": keep_features, "thumbnails": thumbnails}
+        creating.create(_absolute(path), hasher, reader, semantics=semantics, **options)  # type: ignore[arg-type]
+        return cls.open(path, reader=reader)
+
+    @classmethod
+    def open(cls, path: str | Path, *, reader: PictureReader | None = None) -> Self:
+        """Open a collection that is there.
+
+        Parameters
+        ----------
+        path : path-like
+        reader : PictureReader, optional
+            How pictures are read.
+
+        Raises
+        ------
+        CollectionError
+            If there is none, it is damaged, or a later version of zshash has written it.
+        """
+        return cls(Store(_absolute(path), reader or PictureReader()))
+
+    def close(self) -> None:
+        """End the use of the folder. A closed collection can not be used any more."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.open({str(self.path)!r})"
+
+    def __len__(self) -> int:
+        with self._store.reading() as state:
+            return state.items.n
+
+    def __contains__(self, number: object) -> bool:
+        return number in self.index
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.ids.tolist())
+
+    def __getitem__(self, number: int) -> Item:
+        return self.items([number])[0]
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._store.folder
+
+    @property
+    def n_bits(self) -> int:
+        """Length of the codes in bits."""
+        with self._store.reading() as state:
+            return state.n_bits
+
+    @property
+    def hasher(self) -> Any:
+        """The fitted hasher."""
+        with self._store.reading():
+            return self._store.encoder.hasher
+
+    @property
+    def encoder(self) -> Encoder:
+        """What turns pictures and features into codes."""
+        with self._store.reading():
+            return self._store.encoder
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the model's file says besides the model."""
+        with self._store.reading():
+            return dict(self._store.encoder.notes)
+
+    @property
+    def ids(self) -> Ids:
+        """Ids of all items in ascending order."""
+        return self.index.ids
+
+    @property
+    def index(self) -> HammingIndex:
+        """Index of all items' codes, up to date; it belongs to the collection: only search it."""
+        with self._store.reading():
+            return self._store.mirror.index
+
+    def info(self) -> dict[str, Any]:
+        """What there is to say of the collection, ready for JSON."""
+        return checking.describe(self._store)
+
+    def add(
+        self,
+        data: Any,
+        *,
+        labels: Sequence[Any] | None = None,
+        metadata: Sequence[dict[str, Any] | None] | None = None,
+        sources: Sequence[str | Path | None] | None = None,
+    ) -> Added:
+        """Add pictures or features that are not there yet.
+
+        Works in batches, and what it has done stays done if it is interrupted: the same call
+        goes on from there.
+
+        Parameters
+        ----------
+        data : path, list of paths, ndarray, Dataset or Pictures
+            A picture, a folder of them or anything else that `zshash.datasets.open_data` reads;
+            several such paths; features (n, d); pixels (n, height, width[, 3]) of uint8.
+        labels : list, optional
+            For each item a word, a list of words or None; by default what the data says.
+        metadata : list of dict, optional
+            For each item whatever JSON can say.
+        sources : list of str, optional
+            For each item a path or an address; by default the paths of the pictures.
+
+        Returns
+        -------
+        Added
+            New ids; what each thing that was there already equals; what could not be read.
+
+        Warns
+        -----
+        PictureWarning
+            Of pictures that can not be read; they are left out.
+        """
+        return adding.add_data(self._store, data, labels, metadata, sources)
+
+    def add_codes(
+        self,
+        codes: ArrayLike,
+        *,
+        sources: Sequence[str | Path | None] | None = None,
+        labels: Sequence[Any] | None = None,
+        metadata: Sequence[dict[str, Any] | None] | None = None,
+        contents: Sequence[bytes | None] | None = None,
+    ) -> Added:
+        """Add packed codes (n, bytes) that the collection's hasher has made elsewhere.
+
+        The other parameters are those of `add`; `contents` are hashes of what each code stands
+        for, and a code whose hash is there already is left out.
+        """
+        codes = check_codes("codes", codes, self.n_bits)
+        n = len(codes)
+        columns = Columns(
+            check_sources(sources, n),
+            check_labels(labels, n),
+            check_metadata(metadata, n),
+            check_contents(contents, n),
+        )
+        return adding.add_codes(self._store, codes, columns)
+
+    def remove(self, ids: ArrayLike) -> int:
+        """Remove items and return how many; if one of them is unknown, nothing is removed."""
+        wanted = np.unique(searching.check_ids(ids))
+        with self._store.writing():
+            searching.check_known(self._store, wanted, ", so nothing was removed")
+            if len(wanted):
+                with self._store.changing() as change:
+                    change.remove(wanted.tolist())
+        return len(wanted)
+
+    def find(self, where: str) -> Ids:
+        """Ids of the items that meet a condition, such as ``label = 'cat' and year > 2015``."""
+        with self._store.reading():
+            return searching.find(self._store, where)
+
+    def items(self, ids: ArrayLike | None = None) -> list[Item]:
+        """The items under some ids, in their order; by default all of them."""
+        with self._store.reading():
+            wanted = self._store.mirror.index.ids if ids is None else searching.check_ids(ids)
+            searching.check_known(self._store, wanted)
+            return searching.items(self._store, wanted.tolist())
+
+    def thumbnail(self, number: int) -> bytes | None:
+        """A small picture of an item as JPEG, None where there is none."""
+        with self._store.reading():
+            searching.check_known(self._store, searching.check_ids([number]))
+            return searching.thumbnail(self._store, int(number))
+
+    def search(self, query: Any, k: int = 20, *, where: str | None = None) -> list[Match]:
+        """The `k` items nearest to a picture or to features, nearest first.
+
+        Parameters
+        ----------
+        query : path, bytes, ndarray
+            A picture's file, its bytes, its pixels (uint8), or features (d,).
+        k : int
+        where : str, optional
+            Only items that meet this condition, see `find`.
+        """
+        with self._store.reading():
+            code = searching.code_of_query(self._store, query)
+            return searching.nearest(self._store, code, k, where)[0]
+
+    def radius(self, query: Any, r: int = 2, *, where: str | None = None) -> list[Match]:
+        """All items whose codes differ from the query's in at most `r` bits; see `search`."""
+        with self._store.reading():
+            code = searching.code_of_query(self._store, query)
+            return searching.within(self._store, code, r, where)[0]
+
+    def search_codes(
+        self, codes: ArrayLike, k: int = 20, *, where: str | None = None
+    ) -> list[list[Match]]:
+        """For each packed code the `k` nearest items, nearest first."""
+        with self._store.reading() as state:
+            checked = check_codes("codes", codes, state.n_bits)
+            return searching.nearest(self._store, checked, k, where)
+
+    def radius_codes(
+        self, codes: ArrayLike, r: int = 2, *, where: str | None = None
+    ) -> list[list[Match]]:
+        """For each packed code all items at a distance of at most `r`."""
+        with self._store.reading() as state:
+            checked = check_codes("codes", codes, state.n_bits)
+            return searching.within(self._store, checked, r, where)
+
+    def search_name(self, name: str, k: int = 20, *, where: str | None = None) -> list[Match]:
+        """The `k` items that fit the name of a category best, best first.
+
+        The name may be of a category that the model has never seen. What `Match.distance` holds
+        is a score here: the higher, the better.
+        """
+        with self._store.reading():
+            return naming.search_name(self._store, name, k, where)
+
+    def duplicates(self, r: int = 2) -> list[list[int]]:
+        """Groups of items that look alike: each within `r` bits of the group's first one.
+
+        Groups have at least two members, come in the order of their lowest ids, and share none.
+        """
+        check_integer("r", r, 0)
+        with self._store.reading():
+            return grouping.groups(self._store.mirror.index, r)
+
+    def sync(self, folder: str | Path) -> Synced:
+        """Add, change, move and remove items as the picture files of a folder were.
+
+        A file is read again if its size or time is another one, and counts as changed if its
+        content is, too. A file that was moved keeps its id, labels and metadata, and so does one
+        that was changed. Only items whose source lies in the folder are ever removed; where the
+        folder is empty, that is all of them.
+
+        Returns
+        -------
+        Synced
+            Ids of the items that were added, changed, moved and removed; what could not be read.
+        """
+        return syncing.sync(self._store, folder)
+
+    def reencode(self, hasher: Any) -> int:
+        """Give all items the codes of another hasher, or none of them; how many there are.
+
+        Features come from the collection where it keeps them, else from the pictures at the
+        items' sources.
+
+        Parameters
+        ----------
+        hasher : Hasher or path-like
+            As for `create`. A hasher that is no file is taken for one that was trained on
+            features of the same network as the one before.
+
+        Raises
+        ------
+        CollectionError
+            If an item has neither features nor a picture.
+        """
+        return reencoding.reencode(self._store, hasher)
+
+    def compact(self) -> dict[str, Any]:
+        """Give back the space of what was removed, and delete files that nobody needs."""
+        return tidying.compact(self._store)
+
+    def verify(self) -> list[str]:
+        """All that is wrong with the files of the collection; nothing where all is well."""
+        return checking.verify(self._store)
+
+
+def _absolute(path: str | Path) -> Path:
+    return Path(path).absolute()

@@ -1,0 +1,112 @@
+"""What has to be done so that items and the files of a folder agree.
+
+Items follow contents. An item whose content is where it was stays; one whose content is at
+another path has moved there; one whose content is nowhere takes what its path holds now, if that
+is nobody else's, and else it is removed. What nobody has is added.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zshash.collection.pictures import Look
+from zshash.collection.rows import Row, to_item
+
+__all__ = ["Plan", "make_plan"]
+
+Place = tuple[str, Look]
+
+
+@dataclass
+class Plan:
+    """Ids of items with the files that are theirs from now on; those to remove; files to add."""
+
+    touched: dict[int, Place] = field(default_factory=dict)
+    moved: dict[int, Place] = field(default_factory=dict)
+    changed: dict[int, Place] = field(default_factory=dict)
+    removed: list[int] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+
+
+def make_plan(
+    paths: Sequence[str],
+    below: Sequence[Row],
+    looks: Mapping[str, Look],
+    unread: Mapping[str, str],
+    owners: Mapping[bytes, Row],
+) -> Plan:
+    """Decide what becomes of each item and each file.
+
+    Parameters
+    ----------
+    paths : list of str
+        The files of the folder.
+    below : list of Row
+        The items whose sources lie in it.
+    looks, unread
+        What each file holds; why some can not be read. Their items stay as they are.
+    owners : mapping
+        Of each content that some item has, wherever its source is, that item.
+    """
+    plan, there = Plan(), set(paths)
+    sources = {row.id: to_item(row).source or "" for row in below}
+    # Codes and features that were added by themselves: nothing is known of their files.
+    bare = {row.id for row in below if row.size is None}
+    homes = _homes(looks, {sources[number] for number in bare})
+    for content, places in homes.items():
+        if content in owners:
+            _place(plan, owners[content], places, looks, unread, set(sources))
+    free = {content: places for content, places in homes.items() if content not in owners}
+    for row in below:
+        source = sources[row.id]
+        if row.id in bare:
+            is_gone = source not in there
+        elif source in unread or row.content in homes:
+            is_gone = False
+        else:
+            is_gone = not _take(plan, row, source, looks, free)
+        if is_gone:
+            plan.removed.append(row.id)
+    plan.added = [places[0] for places in free.values()]
+    return plan
+
+
+def _homes(looks: Mapping[str, Look], taken: set[str]) -> dict[bytes, list[str]]:
+    """The files that hold each content, less those that belong to items already."""
+    homes: dict[bytes, list[str]] = {}
+    for path, look in looks.items():
+        if path not in taken:
+            homes.setdefault(look.content, []).append(path)
+    return homes
+
+
+def _place(
+    plan: Plan,
+    owner: Row,
+    places: Sequence[str],
+    looks: Mapping[str, Look],
+    unread: Mapping[str, str],
+    below: set[int],
+) -> None:
+    """Leave an item where its content still is, else let it move there."""
+    source = to_item(owner).source or ""
+    if source in places:
+        look = looks[source]
+        if (owner.size, owner.mtime_ns) != (look.size, look.mtime_ns):
+            plan.touched[owner.id] = source, look
+    elif owner.size is None or not source or source in unread:
+        return
+    elif owner.id in below or not Path(source).exists():
+        plan.moved[owner.id] = places[0], looks[places[0]]
+
+
+def _take(
+    plan: Plan, row: Row, source: str, looks: Mapping[str, Look], free: dict[bytes, list[str]]
+) -> bool:
+    """Let an item whose content is gone have the new content of its path, if that is free."""
+    look = looks.get(source)
+    if look is None or look.content not in free:
+        return False
+    del free[look.content]
+    plan.changed[row.id] = source, look
+    return True

@@ -1,0 +1,235 @@
+"""A collection's folder, open: catalogue, index and model, which agree with each other."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from zshash.collection.catalogue import FORMAT_VERSION, Catalogue
+from zshash.collection.change import Change
+from zshash.collection.errors import CollectionError, DamagedError, reporting
+from zshash.collection.files import (
+    GENERATION,
+    check_model,
+    delete,
+    model_path,
+    note_generation,
+    noted_generation,
+)
+from zshash.collection.locks import WriterLock
+from zshash.collection.mirror import Mirror
+from zshash.collection.snapshot import (
+    Snapshot,
+    earlier_snapshots,
+    newest_snapshot,
+    snapshot_path,
+    write_snapshot,
+)
+from zshash.collection.state import State
+from zshash.encoding import Encoder
+from zshash.hashing import ModelError
+from zshash.images import PictureReader
+
+__all__ = ["Store"]
+
+LEAST_TAIL = 4096  # rows behind a snapshot that are not worth another one
+ATTEMPTS = 3
+
+
+class Store:
+    """What all operations on a collection share.
+
+    `reading` and `writing` are how operations begin: inside, index and model are those of the
+    catalogue. `changing`, inside `writing`, is one transaction. The index takes its rows over
+    after they are on the disk; if that fails, the next operation reads them from there.
+
+    Parameters
+    ----------
+    folder : Path
+    reader : PictureReader
+        How pictures become features.
+    """
+
+    def __init__(self, folder: Path, reader: PictureReader) -> None:
+        self.folder, self.progress = folder, reader.progress
+        self.reader = replace(reader, progress=False)  # the bar is that of the whole operation
+        self.lock, self._mutex, self._process = WriterLock(folder), threading.RLock(), os.getpid()
+        self._is_open, self._wrote = True, False
+        # Both before the catalogue, so that they can not be the later ones.
+        snapshot, noted = self._latest(), noted_generation(folder)
+        self.catalogue = Catalogue(folder)
+        try:
+            self._start(snapshot, noted)
+        except BaseException:
+            self.catalogue.close()
+            raise
+
+    def _latest(self) -> Snapshot | None:
+        if not self.folder.is_dir():
+            raise CollectionError(f"{self.folder}: there is no such folder")
+        with reporting(self.folder):
+            return newest_snapshot(self.folder)
+
+    def _start(self, snapshot: Snapshot | None, noted: int) -> None:
+        if self.catalogue.version < FORMAT_VERSION:
+            with self.lock.held():
+                self.catalogue.migrate()
+        self.catalogue.check_tables()
+        self.about: dict[str, Any] = self.catalogue.setting("about")
+        with self.catalogue.reading() as connection:
+            state = self.catalogue.state()
+            self._check_lost(snapshot, noted, state)
+            self._mirror = self._first(connection, state, snapshot)
+            self._encoder = self._load(state)
+        self._saved_n = snapshot.n if snapshot else 0
+        self._tail = state.next_id - (snapshot.next_id if snapshot else 0)
+        if self._needs_saving:
+            self._try_saving()
+
+    def _check_lost(self, snapshot: Snapshot | None, noted: int, state: State) -> None:
+        later = [GENERATION] if noted > state.generation else []
+        if snapshot and snapshot.generation > state.generation:
+            later.append(snapshot_path(self.folder, snapshot.generation).name)
+        if later:
+            raise DamagedError(
+                f"{self.folder}: the catalogue has lost what was written to it after generation "
+                f"{state.generation}: restore the folder from a copy, or delete "
+                f"{' and '.join(later)} to go on without"
+            )
+
+    def _first(self, connection: Any, state: State, snapshot: Snapshot | None) -> Mirror:
+        """An index from the snapshot and what came after, else from all rows."""
+        if snapshot:
+            # A snapshot is whole, but it may be of another catalogue.
+            with suppress(ValueError, TypeError):
+                mirror = Mirror.of_snapshot(snapshot)
+                if mirror.agrees(state):
+                    return mirror
+                if mirror.can_follow(state) and mirror.follow(connection, self.folder, state):
+                    return mirror
+        return Mirror.of_rows(connection, self.folder, state)
+
+    def _load(self, state: State) -> Encoder:
+        path = check_model(self.folder, state.model)
+        try:
+            encoder = Encoder(path, self.reader)
+        except (ModelError, OSError) as error:
+            raise DamagedError(f"{self.folder}: its model can not be used: {error}") from error
+        if int(encoder.hasher.n_bits) != state.n_bits:
+            raise DamagedError(f"{self.folder}: its model has codes of another length")
+        return encoder
+
+    @property
+    def mirror(self) -> Mirror:
+        """The index of the operation at hand."""
+        return self._mirror
+
+    @property
+    def encoder(self) -> Encoder:
+        """The model of the operation at hand."""
+        return self._encoder
+
+    def close(self) -> None:
+        """End the use of the folder; a writer leaves a snapshot behind."""
+        with self._mutex:
+            if self._is_open and os.getpid() == self._process:
+                if self._wrote and self._tail:
+                    self._try_saving()
+                self.catalogue.close()
+            self._is_open = False
+
+    @contextmanager
+    def reading(self) -> Iterator[State]:
+        """One state of the catalogue, with index and model to match."""
+        with self._mutex, ExitStack() as stack:
+            self._check_usable()
+            for attempt in range(ATTEMPTS):
+                with ExitStack() as trial:
+                    connection = trial.enter_context(self.catalogue.reading())
+                    state = self.catalogue.state()
+                    is_gone = not model_path(self.folder, state.model).exists()
+                    if is_gone and attempt < ATTEMPTS - 1:
+                        continue  # a writer has just put another model in its place
+                    self._follow(connection, state)
+                    stack.push(trial.pop_all())
+                    break
+            yield state
+
+    def _follow(self, connection: Any, state: State) -> None:
+        if not self._mirror.agrees(state):
+            follows = False
+            with suppress(ValueError, TypeError):
+                follows = self._mirror.can_follow(state) and self._mirror.follow(
+                    connection, self.folder, state
+                )
+            if not follows:
+                self._mirror = self._first(connection, state, newest_snapshot(self.folder))
+        if self._encoder.checksum != state.model:
+            self._encoder = self._load(state)
+
+    @contextmanager
+    def writing(self) -> Iterator[State]:
+        """The right to write, with everything up to date; CollectionError if somebody has it."""
+        with self._mutex:
+            self._check_usable()
+            with self.lock.held(), reporting(self.folder):
+                with self.reading() as state:
+                    pass
+                yield state
+
+    @contextmanager
+    def changing(self) -> Iterator[Change]:
+        """One transaction; the index takes it over when it is on the disk."""
+        with self.catalogue.writing() as connection:
+            state = self.catalogue.state()
+            self._follow(connection, state)
+            change = Change(connection, state)
+            yield change
+            self.catalogue.put_state(change.state)
+        note_generation(self.folder, change.state.generation)
+        self._wrote = True
+        self._tail += change.n_rows
+        if change.state.base == change.state.generation:
+            self._reload()
+        else:
+            self._mirror.apply(change.state, change.added, change.removed)
+        if self._needs_saving:
+            self.save()
+
+    def _reload(self) -> None:
+        """Take over codes that are all new, and the model that made them."""
+        with self.reading():
+            self._tail = max(self._tail, len(self._mirror.index))
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the latest snapshot holds everything."""
+        return not self._tail
+
+    @property
+    def _needs_saving(self) -> bool:
+        return self._tail > max(LEAST_TAIL, self._saved_n // 4)
+
+    def save(self) -> None:
+        """Write a snapshot and delete earlier ones; without one, all rows are read next time."""
+        with suppress(OSError):
+            write_snapshot(self.folder, self._mirror.snapshot())
+            self._saved_n, self._tail = len(self._mirror.index), 0
+            delete(earlier_snapshots(self.folder, self._mirror.generation))
+
+    def _try_saving(self) -> None:
+        """Write a snapshot, as a reader may, too: all who write one write the same."""
+        with suppress(CollectionError), self.reading():
+            self.save()
+
+    def _check_usable(self) -> None:
+        if os.getpid() != self._process:
+            raise CollectionError(
+                f"{self.folder}: opened by process {self._process}, and this is process "
+                f"{os.getpid()}: open it again here"
+            )
+        if not self._is_open:
+            raise CollectionError(f"{self.folder}: it is closed: open it again")

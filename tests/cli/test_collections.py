@@ -1,0 +1,191 @@
+"""A collection's life on the command line."""
+
+import json
+
+import faiss
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import zshash
+from zshash import Collection
+from zshash.cli import main
+from zshash.semantics import WordNet
+
+NAMES = ["cat", "dog", "ship", "truck"]
+
+
+def run(*arguments, code=0):
+    done = CliRunner().invoke(main, list(map(str, arguments)))
+    assert done.exit_code == code, done.output
+    assert "Traceback" not in done.output
+    return done.output
+
+
+def read(*arguments):
+    return json.loads(run(*arguments, "--json"))
+
+
+def refused(*arguments):
+    """The one line that says what is wrong."""
+    output = run(*arguments, code=2)
+    assert output.count("\n") == 1
+    return output
+
+
+@pytest.fixture(autouse=True)
+def work(tmp_path, monkeypatch):
+    """Features around four centres, of which the last is never trained on, and a model."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.RandomState(0)
+    centres = rng.randn(4, 20) * 4
+    labels = np.repeat(np.arange(4), 25)
+    X = (centres[labels] + rng.randn(100, 20)).astype(np.float32)
+    np.savez("data.npz", X=X, y=labels, names=np.array(NAMES))
+    run(
+        "fit", "data.npz", "--unseen", "truck", "--bits", 32, "-o", "model", "--set", "n_anchors=40"
+    )
+    run("create", "col", "-m", "model", "--keep-features")
+    return tmp_path
+
+
+def test_a_life():
+    assert "100 added, 100 in all" in run("add", "col", "data.npz")
+    assert "0 added, 100 already there, 100 in all" in run("add", "col", "data.npz")
+    facts = read("info", "col")
+    assert (facts["items"], facts["bits"], facts["method"]) == (100, 32, "ZSH")
+    assert "8 bits" not in run("info", "col")
+    answers = read("search", "col", "data.npz", "--k", 3)
+    assert len(answers) == 100
+    assert all(answer["neighbours"][0]["distance"] == 0 for answer in answers)
+    assert "25 removed, 75 left" in run("remove", "col", "--where", "label = 'dog'")
+    assert "1 removed, 74 left" in run("remove", "col", 0)
+    found = read("search", "col", "data.npz", "--k", 200)
+    assert {n["id"] for n in found[0]["neighbours"]} == set(range(1, 25)) | set(range(50, 100))
+    assert "74 items, all as they were written" in run("verify", "col")
+    run("compact", "col")
+    assert "26 added" in run("add", "col", "data.npz")
+    assert "100 items have codes of 16 bits now" in _reencoded()
+    assert read("verify", "col") == {"items": 100, "problems": []}
+
+
+def _reencoded():
+    run("fit", "data.npz", "--bits", 16, "--method", "ITQ", "-o", "other")
+    return run("reencode", "col", "-m", "other")
+
+
+def test_labels_and_metadata_can_be_asked_for():
+    np.save("some.npy", np.random.RandomState(1).randn(5, 20).astype(np.float32))
+    run("add", "col", "data.npz", "--meta", "year=1999")
+    run("add", "col", "some.npy", "--label", "new", "--label", "odd", "--meta", "year=2024")
+    assert len(read("search", "col", "some.npy", "--where", "year > 2000")[0]["neighbours"]) == 5
+    where = "label = 'odd' and not year < 2000"
+    best = read("search", "col", "some.npy", "--where", where)[0]["neighbours"]
+    assert {tuple(match["labels"]) for match in best} == {("new", "odd")}
+    assert all(match["metadata"] == {"year": 2024} for match in best)
+    assert "cat" in run("search", "col", "data.npz", "--radius", 3, "--where", "label = 'cat'")
+
+
+def test_a_name_that_nobody_labelled():
+    run("add", "col", "data.npz")
+    hasher = zshash.load("model")
+    seen = NAMES[:3]
+    vectors = WordNet(basis=seen).embed(["truck", *seen]).astype(np.float64)
+    weights = hasher.mapping_ @ hasher.rotation_.T @ (vectors[0] - vectors[1:].mean(axis=0))
+    signs = 2.0 * hasher.transform(np.load("data.npz")["X"]) - 1
+    expected = np.argsort(-(signs @ weights), kind="stable")[:7]
+    (answer,) = read("search", "col", "--name", "truck", "--k", 7)
+    scores = [match["score"] for match in answer["neighbours"]]
+    assert scores == sorted(scores, reverse=True)
+    np.testing.assert_allclose(scores, (signs @ weights)[expected], rtol=1e-5)
+    assert "7 neighbours" in run("search", "col", "--name", "truck", "--k", 7)
+    assert "did you mean" in refused("search", "col", "--name", "trukc")
+
+
+def test_a_model_that_knows_no_names():
+    run("fit", "data.npz", "--bits", 16, "--method", "ITQ", "-o", "other")
+    run("create", "plain", "-m", "other")
+    run("add", "plain", "data.npz")
+    assert "ITQ does not learn what names mean" in refused("search", "plain", "--name", "cat")
+
+
+def test_there_and_back():
+    run("add", "col", "data.npz", "--meta", "year=2024")
+    for name in ("codes.npz", "codes.parquet", "codes.faiss", "codes.npy"):
+        assert "100 codes of 32 bits" in run("export", "col", name)
+        run("create", f"from-{name}", "-m", "model")
+        assert "100 added" in run("import", f"from-{name}", name)
+        with Collection.open("col") as one, Collection.open(f"from-{name}") as other:
+            np.testing.assert_array_equal(one.index.codes, other.index.codes)
+            same = [item.metadata for item in one.items()] == [i.metadata for i in other.items()]
+            assert same == (name.endswith(("npz", "parquet")))
+    index = faiss.read_index_binary("codes.faiss")
+    assert (index.ntotal, index.d) == (100, 32)
+    run("encode", "data.npz", "-m", "model", "-o", "encoded.npz")
+    run("create", "encoded", "-m", "model")
+    run("import", "encoded", "encoded.npz")
+    assert len(read("search", "encoded", "data.npz", "--where", "label = 'ship'")) == 100
+
+
+def test_duplicates():
+    X = np.load("data.npz")["X"]
+    np.save("twice.npy", np.concatenate([X[:3], X[:3] * 1.0001]))
+    run(
+        "fit", "data.npz", "--bits", 64, "--method", "ITQ", "--set", "max_iter=5", "-o", "m", code=2
+    )
+    run("fit", "data.npz", "--bits", 16, "--method", "LSH", "-o", "lsh")
+    run("create", "twins", "-m", "lsh")
+    run("add", "twins", "twice.npy")
+    groups = read("duplicates", "twins", "--radius", 0)
+    assert {(0, 3), (1, 4), (2, 5)} == {tuple(item["id"] for item in group) for group in groups}
+    assert "3 groups, 6 items that look like another" in run("duplicates", "twins", "--radius", 0)
+
+
+def test_damage_is_told(work):
+    run("add", "col", "data.npz")
+    catalogue = work / "col" / "catalogue.sqlite"
+    content = bytearray(catalogue.read_bytes())
+    place = content.find(b'["cat"]')
+    content[place + 2] ^= 1
+    catalogue.write_bytes(content)
+    output = run("verify", "col", code=1)
+    assert "its row is damaged" in output
+    assert read_problems("col")
+    assert "damaged" in refused("search", "col", "data.npz", "--k", 100)
+
+
+def read_problems(collection):
+    done = CliRunner().invoke(main, ["verify", collection, "--json"])
+    assert done.exit_code == 1
+    return json.loads(done.output)["problems"]
+
+
+MISTAKES = [
+    (("create", "col", "-m", "model"), "col"),
+    (("create", "new", "-m", "data.npz"), "not a zshash model"),
+    (("add", "col", "nothing"), "nothing"),
+    (("add", "missing", "data.npz"), "missing"),
+    (("add", "col", "data.npz", "--meta", "year"), "write NAME=VALUE"),
+    (("add", ".", "data.npz"), "no collection"),
+    (("remove", "col"), "their IDS, or --where"),
+    (("remove", "col", 1, "--where", "id = 1"), "their IDS, or --where"),
+    (("remove", "col", 77), "there is no item 77, so nothing was removed"),
+    (("remove", "col", "--where", "year >"), "year >"),
+    (("search", "col"), "QUERIES, or --name"),
+    (("search", "col", "data.npz", "-m", "model"), "--model has no meaning for a collection"),
+    (("search", "col", "data.npz", "--where", "label ="), "label ="),
+    (("search", "col", "--name", "cat", "--radius", 2), "--name has no meaning with --radius"),
+    (("search", "data.npz", "data.npz"), "needs the --model"),
+    (("sync", "col", "missing"), "there is no such folder"),
+    (("export", "col", "codes.txt"), ".faiss, .parquet, .npz, .npy"),
+    (("import", "col", "data.npz"), "data.npz"),
+    (("import", "col", "model"), ".faiss, .parquet, .npz, .npy"),
+    (("verify", "missing"), "missing"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+def test_mistakes(arguments, message):
+    assert message in refused(*arguments)
+    with Collection.open("col") as collection:
+        assert len(collection) == 0
