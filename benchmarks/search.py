@@ -25,7 +25,7 @@ from zshash.index import HammingIndex
 
 Codes = NDArray[np.uint8]
 
-SIZES = ((1_000_000, 64), (10_000_000, 64), (1_000_000, 128))
+SIZES = [(1_000_000, 64), (10_000_000, 64), (1_000_000, 128)]
 N_QUERIES, N_CENTRES, FLIPS = 1_000, 1_000, 0.05
 BLOCK = 1 << 20
 PAIRS = 1_000_000_000  # distances that NumPy is asked for, at most
@@ -122,10 +122,10 @@ class Case:
         self.faiss.add(self.codes)
         self.n_checked = max(5, min(n_queries, PAIRS // n))
 
-    def faiss_search(self, queries: Codes, k: int, use_heap: bool) -> None:
+    def faiss_search(self, queries: Codes, k: int, use_heap: bool) -> Any:
         """The k nearest in one of two modes."""
         self.faiss.use_heap = use_heap
-        self.faiss.search(queries, k)
+        return self.faiss.search(queries, k)
 
     def rows(self, rounds: int) -> Iterator[tuple[str, float, float, str, bool]]:
         """What is done, seconds a query of ours and of the best peer, its mode, whether exact."""
@@ -230,10 +230,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, action="append", help="threads, several in turn")
     parser.add_argument("--only", help="codes and bits, such as 1000000x64")
     given = parser.parse_args()
-    sizes = ((20_000, 64), (5_000, 128)) if given.quick else SIZES
+    sizes = [(20_000, 64), (5_000, 128)] if given.quick else SIZES
     if given.only:
         n, n_bits = (int(number) for number in given.only.split("x"))
-        sizes = ((n, n_bits),)
+        sizes = [(n, n_bits)]
     print(f"{given.shape} codes, faiss {faiss.__version__}")
     for n, n_bits in sizes:
         case = Case(n, n_bits, given.shape, 70 if given.quick else N_QUERIES)

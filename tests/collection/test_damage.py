@@ -316,7 +316,7 @@ def test_readers_see_whole_batches(folder, children):
         last = answer_of(child)
         assert collection.ids[-1] == last
         assert collection.verify() == []
-    assert len(seen) > 3
+    assert len(seen) > 1
 
 
 def check_batches(items):
@@ -345,7 +345,7 @@ def test_readers_follow_another_model(folder, children):
                     assert match.distance == 0  # query and items by the same model
                     models.add(match.item.code)
         answer_of(child)
-    assert len(models) > 3
+    assert len(models) > 1
 
 
 @pytest.mark.parametrize("version", [0, -1, -(2**31), 2, 2**31 - 1])

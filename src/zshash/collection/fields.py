@@ -10,6 +10,7 @@ __all__ = ["check_contents", "check_labels", "check_metadata", "check_sources", 
 
 MAX_DEPTH = 100
 MAX_CONTENT = 64
+PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def check_labels(labels: Iterable[Any] | None, n: int) -> list[str]:
@@ -53,14 +54,22 @@ def check_metadata(metadata: Iterable[Any] | None, n: int) -> list[str]:
     """
     if metadata is None:
         return ["{}"] * n
-    rows = _as_list("metadata", metadata, n)
-    return [_facts(row, own) if own else "{}" for row, own in enumerate(rows)]
+    texts: list[str] = []
+    before: Any = None
+    for row, own in enumerate(_as_list("metadata", metadata, n)):
+        if own is before and texts:  # as where all items are said the same of
+            texts.append(texts[-1])
+        else:
+            texts.append(_facts(row, own) if own else "{}")
+        before = own
+    return texts
 
 
 def _facts(row: int, own: Any) -> str:
     if not isinstance(own, dict):
         raise ValueError(f"metadata: row {row} is {type(own).__name__}, and a dict is wanted")
-    _check_keys(row, own, MAX_DEPTH)
+    if not all(type(key) is str and type(value) in PLAIN for key, value in own.items()):
+        _check_keys(row, own, MAX_DEPTH)
     try:
         return to_text(own)
     except (TypeError, ValueError, RecursionError) as error:

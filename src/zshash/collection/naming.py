@@ -80,4 +80,4 @@ def _vectors(
         called = synsets if spec == WORDNET else seen
         names = [name, *called]
         parts.append(open_source(spec, seen=called, only=names).embed(names))
-    return np.hstack(parts).astype(np.float64) / np.sqrt(len(parts))
+    return np.asarray(np.hstack(parts) / np.sqrt(len(parts)), dtype=np.float64)

@@ -29,6 +29,8 @@ __all__ = [
 Ids = NDArray[np.int64]
 COLUMNS = "id, code, source, content, labels, metadata, size, mtime_ns, checksum"
 CONTENT_BYTES = 16
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ASCII_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _HEAD = struct.Struct("<qBiiiii?q?q")
 
 
@@ -190,11 +192,12 @@ def content_of(*parts: Any) -> bytes:
 
 def to_text(value: Any) -> str:
     """Compact JSON; letters stay letters where they are Unicode."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # parts of a file name that are no Unicode
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    text = _JSON.encode(value)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # parts of a file name that are no Unicode
+            text = _ASCII_JSON.encode(value)
     return text
 
 
