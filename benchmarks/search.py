@@ -118,7 +118,7 @@ class Case:
         start = time.perf_counter()
         self.index.subset(self.index.ids).prepare()
         self.build_seconds = time.perf_counter() - start
-        self.faiss = faiss.IndexBinaryFlat(n_bits)
+        self.faiss: Any = faiss.IndexBinaryFlat(n_bits)
         self.faiss.add(self.codes)
         self.n_checked = max(5, min(n_queries, PAIRS // n))
 

@@ -1,6 +1,7 @@
 """Adding data of any kind: what is new is encoded and written, batch by batch."""
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from zshash.collection.errors import DamagedError
 from zshash.collection.inputs import Columns, as_parts, columns_of
 from zshash.collection.pictures import Look, extract, look_at_all
 from zshash.collection.rows import Added, content_of
@@ -129,12 +131,22 @@ def add_codes(store: Store, codes: NDArray[np.uint8], columns: Columns) -> Added
     report = Report()
     with store.writing():
         for rows in _slices(len(codes), CODES_AT_ONCE):
-            own, part = columns.pick(rows), codes[rows]
-            sifted = sift(store, own.contents)
-            if len(sifted.new) < len(part):
-                own, part = own.pick(sifted.new), part[sifted.new]
-            report.take(sifted, sifted.new, write(store, Encoded(part, own)))
+            _add_codes(store, Encoded(codes[rows], columns.pick(rows)), report)
     return report.result()
+
+
+def _add_codes(store: Store, encoded: Encoded, report: Report) -> None:
+    """Write codes as if all were new, which is quickest; sift them if the catalogue objects."""
+    n = len(encoded.codes)
+    try:
+        report.take(Sifted(list(range(n)), {}, {}), range(n), write(store, encoded))
+        return
+    except DamagedError as error:
+        if not isinstance(error.__cause__, sqlite3.IntegrityError):
+            raise
+    sifted = sift(store, encoded.columns.contents)
+    new = Encoded(encoded.codes[sifted.new], encoded.columns.pick(sifted.new))
+    report.take(sifted, sifted.new, write(store, new))
 
 
 def encode(store: Store, features: NDArray[np.float32]) -> NDArray[np.uint8]:
