@@ -6,8 +6,9 @@ Codes lie in clusters, a thousand codes or ten thousand around each of 1,000 cen
 bit flipped in one of twenty; `--shape even` spreads them evenly instead, the worst for buckets.
 Queries are drawn in the same way and are not among the codes. Buckets are made before; the time
 that takes is told. The peer is the best exact mode of faiss on the same number of threads, and the
-first results are compared, including their order, with NumPy's. Each time is the best of several
-rounds, in which both take turns.
+first results are compared, including their order, with NumPy's. Both take turns for several
+rounds: each rests until no thread of the other one spins any more, answers other queries first,
+and then those that are timed. The best round counts.
 """
 
 import argparse
@@ -54,15 +55,19 @@ def blocks(n: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n))
 
 
-def best_of(rounds: int, *functions: Callable[[], Any]) -> list[float]:
-    """The least seconds of each function; they take turns, after one round that does not count."""
+def best_of(rounds: int, *functions: Callable[[int], Any]) -> list[float]:
+    """The least seconds of each function, which take turns.
+
+    A function is given 1 for the queries that are timed, and 0 for others, before.
+    """
     best = [float("inf")] * len(functions)
-    for number in range(rounds + 1):
+    for _ in range(rounds):
         for i, function in enumerate(functions):
+            time.sleep(0.1)  # BLAS and OpenMP keep their threads busy for a while
+            function(0)
             start = time.perf_counter()
-            function()
-            if number:
-                best[i] = min(best[i], time.perf_counter() - start)
+            function(1)
+            best[i] = min(best[i], time.perf_counter() - start)
     return best
 
 
@@ -107,7 +112,8 @@ class Case:
     def __init__(self, n: int, n_bits: int, shape: str, n_queries: int) -> None:
         make = clustered if shape == "clustered" else even
         self.n, self.n_bits = n, n_bits
-        self.codes, self.queries = make(n, n_bits, 0), make(n_queries, n_bits, 1)
+        self.codes = make(n, n_bits, 0)
+        self.queries = [make(n_queries, n_bits, seed) for seed in (2, 1)]  # to warm up, and timed
         self.vectors = np.random.default_rng(2).standard_normal((64, n_bits))
         start = time.perf_counter()
         self.index = HammingIndex(n_bits)
@@ -129,51 +135,50 @@ class Case:
 
     def rows(self, rounds: int) -> Iterator[tuple[str, float, float, str, bool]]:
         """What is done, seconds a query of ours and of the best peer, its mode, whether exact."""
-        queries, index, some = self.queries, self.index, self.queries[: self.n_checked]
-        own, flat = best_of(
-            rounds,
-            lambda: index.radius(queries, 2),
-            lambda: self.faiss.range_search(queries, 3),
-        )
-        exact = is_same(index.radius(some, 2), numpy_within(self.codes, some, 2))
-        yield "radius 2", own / len(queries), flat / len(queries), "range_search", exact
+        yield self.radius(rounds)
         for k in (100, 5000):
-            yield self.nearest(queries, min(k, self.n), rounds)
-        yield self.one_by_one(queries[:50], min(100, self.n), rounds)
+            yield self.nearest(min(k, self.n), rounds)
+        yield self.one_by_one(min(100, self.n), rounds)
         yield self.weighted(min(100, self.n), rounds)
 
-    def nearest(self, queries: Codes, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
-        """All queries at once."""
+    def radius(self, rounds: int) -> tuple[str, float, float, str, bool]:
+        """All codes within 2 bits, of all queries at once."""
+        own, flat = best_of(
+            rounds,
+            lambda i: self.index.radius(self.queries[i], 2),
+            lambda i: self.faiss.range_search(self.queries[i], 3),
+        )
+        some, count = self.queries[1][: self.n_checked], len(self.queries[1])
+        exact = is_same(self.index.radius(some, 2), numpy_within(self.codes, some, 2))
+        return "radius 2", own / count, flat / count, "range_search", exact
+
+    def nearest(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
+        """The nearest codes, of all queries at once."""
         times = best_of(
             rounds,
-            lambda: self.index.search(queries, k),
-            lambda: self.faiss_search(queries, k, True),
-            lambda: self.faiss_search(queries, k, False),
+            lambda i: self.index.search(self.queries[i], k),
+            lambda i: self.faiss_search(self.queries[i], k, True),
+            lambda i: self.faiss_search(self.queries[i], k, False),
         )
-        some = queries[: max(5, self.n_checked // 10)]
+        some = self.queries[1][: max(5, self.n_checked // 10)]
         exact = all(
             is_same(self.index.search(few, k), numpy_nearest(self.codes, few, k))
             for few in np.array_split(some, len(some) // 5)
         )
-        mode = "heap" if times[1] < times[2] else "counting"
-        own, peer = times[0] / len(queries), min(times[1:]) / len(queries)
-        return f"k = {k}", own, peer, mode, exact
+        return f"k = {k}", *_compared(times, len(self.queries[1])), exact
 
-    def one_by_one(
-        self, queries: Codes, k: int, rounds: int
-    ) -> tuple[str, float, float, str, bool]:
-        """One query at a time."""
-        singles = [queries[i : i + 1] for i in range(len(queries))]
+    def one_by_one(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
+        """The nearest codes, of one query at a time."""
+        singles = [[queries[j : j + 1] for j in range(50)] for queries in self.queries]
         times = best_of(
             rounds,
-            lambda: [self.index.search(one, k) for one in singles],
-            lambda: [self.faiss_search(one, k, True) for one in singles],
-            lambda: [self.faiss_search(one, k, False) for one in singles],
+            lambda i: [self.index.search(one, k) for one in singles[i]],
+            lambda i: [self.faiss_search(one, k, True) for one in singles[i]],
+            lambda i: [self.faiss_search(one, k, False) for one in singles[i]],
         )
-        exact = is_same(self.index.search(singles[0], k), numpy_nearest(self.codes, singles[0], k))
-        mode = "heap" if times[1] < times[2] else "counting"
-        own, peer = times[0] / len(queries), min(times[1:]) / len(queries)
-        return f"one query, k = {k}", own, peer, mode, exact
+        one = singles[1][0]
+        exact = is_same(self.index.search(one, k), numpy_nearest(self.codes, one, k))
+        return f"one query, k = {k}", *_compared(times, 50), exact
 
     def weighted(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
         """Real vectors, against nothing but their products with all codes."""
@@ -183,8 +188,8 @@ class Case:
         products = np.empty((len(part), len(self.vectors)), dtype=np.float32)
         own, peer = best_of(
             rounds,
-            lambda: self.index.search_weighted(self.vectors, k),
-            lambda: np.matmul(signs, transposed, out=products),
+            lambda _: self.index.search_weighted(self.vectors, k),
+            lambda _: np.matmul(signs, transposed, out=products),
         )
         peer *= self.n / len(part)
         few = self.vectors[: 5 if self.n <= 1_000_000 else 2]
@@ -195,10 +200,16 @@ class Case:
         return f"asymmetric, k = {k}", own / count, peer / count, "matrix product", exact
 
 
+def _compared(times: list[float], n_queries: int) -> tuple[float, float, str]:
+    """Seconds a query of ours and of the better mode of faiss, and which that is."""
+    mode = "heap" if times[1] < times[2] else "counting"
+    return times[0] / n_queries, min(times[1:]) / n_queries, mode
+
+
 def stream_rate(n_bytes: int) -> float:
     """Bytes that one thread reads in a second, from an array of about this size."""
     array = np.ones(max(n_bytes // 8, 1), dtype=np.uint64)
-    return array.nbytes / best_of(5, lambda: np.bitwise_or.reduce(array))[0]
+    return array.nbytes / best_of(5, lambda _: np.bitwise_or.reduce(array))[0]
 
 
 def report(case: Case, threads: int, rounds: int) -> None:

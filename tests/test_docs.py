@@ -15,7 +15,9 @@ PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "do
 PAGES += [f"docs/methods/{path.name}" for path in (ROOT / "docs" / "methods").glob("*.md")]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/pictures.md", "docs/collections.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/guide.md", "docs/pictures.md", "docs/collections.md"]
+)
 def test_python_code_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)

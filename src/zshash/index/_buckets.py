@@ -161,7 +161,7 @@ def look(buckets, queries, k, n_steps, limit, budget):
         np.zeros(n_queries, dtype=np.int64),
         np.ones(n_queries, dtype=np.bool_),
     )
-    found = np.empty((2, 16 * CHUNK), dtype=np.int64)  # queries; distances above positions
+    found = np.empty((2, 4 * CHUNK), dtype=np.int64)  # queries; distances above positions
     columns = np.empty(CHUNK, dtype=np.int64)
     window = np.empty((3, WINDOW), dtype=np.int64)  # queries; ends of buckets
     total = 0

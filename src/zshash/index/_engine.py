@@ -67,7 +67,9 @@ class Engine:
         self._queries_so_far = 0
         self._budget = int(PATIENCE * words.size)
         self._n_steps = min(steps_within(self._pieces, self._budget), n_bits + 1)
-        # From here on most queries gave up on buckets: so many neighbours, such a radius.
+        # What most queries found in buckets, and from where on most gave up: so many neighbours,
+        # such a radius.
+        self._few, self._near = 0, -1
         self._too_many, self._too_wide = ALL, n_bits + 1
 
     @property
@@ -152,9 +154,11 @@ class Engine:
             distances[part][rows], positions[part][rows] = apart[first], places[first]
             return np.flatnonzero(~is_complete) + int(part.start)
 
-        left, others = _try_out(search, len, len(queries))
-        if others.size:
-            self._too_many = min(self._too_many, k)
+        left, others = _try_out(search, len, len(queries), is_sure=k <= self._few)
+        if others is None:
+            self._few = max(self._few, k)
+            return np.concatenate([np.arange(0), *left])
+        self._too_many = min(self._too_many, k)
         return np.concatenate([*left, others])
 
     def _look_within(self, buckets: Buckets, queries: Words, r: int) -> tuple[list[Part], Rows]:
@@ -168,10 +172,16 @@ class Engine:
             found = Part(rows, np.diff(begins), apart, places)
             return found.only(is_complete), rows[~is_complete]
 
-        found, others = _try_out(search, lambda result: len(result[1]), len(queries))
-        if others.size:
+        found, others = _try_out(
+            search, lambda result: len(result[1]), len(queries), is_sure=r <= self._near
+        )
+        left = [np.arange(0), *(rows for _, rows in found)]
+        if others is None:
+            self._near = max(self._near, r)
+        else:
             self._too_wide = min(self._too_wide, r)
-        return [part for part, _ in found], np.concatenate([*(rows for _, rows in found), others])
+            left.append(others)
+        return [part for part, _ in found], np.concatenate(left)
 
     def _scan_nearest(self, queries: Words, k: int) -> tuple[Distances, Positions]:
         """As `nearest`, by comparing with all codes."""
@@ -215,21 +225,24 @@ def _slices(n: int, size: int) -> Iterator[slice]:
 
 
 def _try_out(
-    search: Callable[[slice], Result], n_given_up: Callable[[Result], int], n: int
-) -> tuple[list[Result], Rows]:
+    search: Callable[[slice], Result], n_given_up: Callable[[Result], int], n: int, is_sure: bool
+) -> tuple[list[Result], Rows | None]:
     """Search for `n` queries; if most of the first ones give up, the others are left as they are.
 
-    Returns the results in order, and the rows of the others.
+    Returns the results in order, and the rows of the others where that has happened. Nothing is
+    tried out where it `is_sure` to go well.
     """
-    tried = min(n, TOGETHER)
-    first = search(slice(0, tried))
-    if 2 * n_given_up(first) > tried:
-        return [first], np.arange(tried, n)
+    first, tried = [], 0
+    if not is_sure:
+        tried = min(n, TOGETHER)
+        first = [search(slice(0, tried))]
+        if 2 * n_given_up(first[0]) > tried:
+            return first, np.arange(tried, n)
     size = LOOKS
     if n - tried > TOGETHER:
         size = max(TOGETHER, min(LOOKS, -(-(n - tried) // n_threads())))
     rest = [slice(tried + part.start, tried + part.stop) for part in _slices(n - tried, size)]
-    return [first, *spread(search, rest)], np.arange(0)
+    return [*first, *spread(search, rest)], None
 
 
 def _joined(parts: Sequence[Part]) -> tuple[Positions, Distances, Positions]:

@@ -16,7 +16,7 @@ from zshash.index._vectors import DIGITS, STEP, heavier, lowest_bit
 __all__ = ["heaviest", "make_weights", "round_vectors"]
 
 PRECISION = 40  # bits of a rounded entry; 1024 of them add up to less than 2**53
-BLOCK_WORDS = 4096
+BLOCK_WORDS = 8192
 SAMPLES = 2048  # codes that tell what the k-th weight may be
 
 
@@ -83,7 +83,9 @@ def _prepare(whole, weights):
             word, place = bit // 64, np.uint64(63 - bit % 64)
             value = whole[row, bit]
             size = abs(value)
-            digits = min((size + unit // 2) // unit, most)
+            # Among the heaviest codes most bits count, so what is rounded down is lost more rarely
+            # than what is rounded up is added.
+            digits = min((size + unit * 3 // 10) // unit, most)
             lost += max(size - digits * unit, 0)
             for digit in range(DIGITS):
                 is_set = np.uint64((digits >> (DIGITS - 1 - digit)) & 1)
@@ -114,8 +116,10 @@ def heaviest(words, weights, k, sums, positions):
     totals = np.empty(len(columns), dtype=np.int64)
     n_held = np.zeros(n_queries, dtype=np.int64)
     worst = np.empty(n_queries, dtype=np.int64)
+    stride = max(1, n // SAMPLES)
+    sample = words[:, : stride * min(SAMPLES, n) : stride].copy()
     for row in range(n_queries):
-        worst[row] = _guess(words, weights.tables, row, k, columns, totals)
+        worst[row] = _guess(sample, 1 / stride, weights.tables, row, k, columns, totals)
     for begin in range(0, n, size):
         end = min(begin + size, n)
         for row in range(n_queries):
@@ -134,18 +138,16 @@ def heaviest(words, weights, k, sums, positions):
 
 
 @compiled
-def _guess(words, tables, row, k, columns, totals):
-    """A weight that most likely more than k codes exceed, judged by a sample of them."""
-    n = words.shape[1]
-    stride = max(1, n // SAMPLES)
-    n_samples = min(SAMPLES, n // stride)
-    enough = int(k / stride + 3 * np.sqrt(k / stride)) + 2
-    if enough >= n_samples:
+def _guess(sample, part, tables, row, k, columns, totals):
+    """A weight that most likely more than k codes exceed, judged by a sample, a `part` of them."""
+    n = sample.shape[1]
+    enough = int(k * part + 3 * np.sqrt(k * part)) + 2
+    if enough >= n:
         return np.int64(-1)
-    for place in range(n_samples):
-        columns[place] = place * stride
-    _weigh(words, columns, n_samples, tables, row, totals)
-    return np.partition(totals[:n_samples], n_samples - enough)[n_samples - enough] - 1
+    for place in range(n):
+        columns[place] = place
+    _weigh(sample, columns, n, tables, row, totals)
+    return np.partition(totals[:n], n - enough)[n - enough] - 1
 
 
 @compiled
@@ -175,9 +177,9 @@ def _weigh(words, columns, n, tables, row, totals):
         total = np.int64(0)
         for word in range(words.shape[0]):
             value = words[word, columns[place]]
-            for byte in range(8):
-                shift = np.uint64(56 - 8 * byte)
-                total += tables[row, word, byte, (value >> shift) & np.uint64(255)]
+            for byte in range(7, -1, -1):
+                total += tables[row, word, byte, np.int64(value & np.uint64(255))]
+                value >>= np.uint64(8)
         totals[place] = total
 
 
