@@ -21,9 +21,11 @@ check: $(READY) wheel ## style, types, import contract, and the wheel in an empt
 wheel: $(READY)
 	$(BIN)/python tools/check_wheel.py
 
-bench: $(READY) ## fit time and memory: against the bare matrix products, and of every method
+bench: $(READY) ## fits against the bare matrix products, searches against faiss, collections
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/methods.py
+	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/collection.py
 
 compare: $(READY) ## every method at every code length by the standard protocols (ZSHASH_DATA)
 	$(BIN)/zshash compare cifar10 tiny100 --output docs/comparison

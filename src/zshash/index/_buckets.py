@@ -24,10 +24,12 @@ from zshash.index._vectors import STEP, distance, lowest_bit, nearer, popcount, 
 __all__ = ["Buckets", "choose_pieces", "look", "make_buckets", "steps_within"]
 
 MOST_PIECES, LEAST_BITS, MOST_BITS = 8, 4, 24
-WINDOW = 64  # buckets that are on their way from memory at a time
+PART_BITS = 9  # of a key, by which codes are parted first
+WINDOW = 24  # buckets that are on their way from memory at a time
+AHEAD = 160  # codes of each that are
 CHUNK = 1024  # codes of a bucket that are compared before the limit is lowered
 
-MOST_INSERTIONS = 64
+MOST_MERGES = 16  # of what several buckets hold, before it is sorted as any other values
 
 # Work is counted in codes that a scan passes in the same time.
 PROBE_WORK, CODE_WORK, HIT_WORK = 100, 4, 60
@@ -112,27 +114,50 @@ def make_buckets(words: NDArray[np.uint64], pieces: NDArray[np.int64]) -> Bucket
     def fill(table: int) -> None:
         word, shift, bits = pieces[table].tolist()
         keys = (words[word] >> np.uint64(shift)) & np.uint64(2**bits - 1)
-        _fill(words, keys.astype(np.uint32), table, starts, positions, ordered)
+        _fill(words, keys.astype(np.uint32), bits, table, starts, positions, ordered)
 
     run_blocks(fill, range(m))
     return Buckets(pieces, np.array(masks, dtype=np.uint64), starts, positions, ordered)
 
 
 @compiled
-def _fill(words, keys, table, starts, positions, ordered):
-    """Sort codes by their keys, by counting."""
-    n = words.shape[1]
+def _fill(words, keys, bits, table, starts, positions, ordered):
+    """Sort codes by their keys, by counting: first by the highest bits, then each such part.
+
+    Both times what is written lies close together. At once it would be all over the memory, which
+    takes ten times as long for ten million codes.
+    """
+    n, low = words.shape[1], max(bits - PART_BITS, 0)
+    ends = np.zeros((1 << (bits - low)) + 1, dtype=np.int64)
     for position in range(n):
-        starts[table, keys[position]] += 1
-    for bucket in range(1, starts.shape[1]):
-        starts[table, bucket] += starts[table, bucket - 1]
-    # These are the ends now. Filled from behind, each end moves to its bucket's start.
-    for position in range(n - 1, -1, -1):
-        starts[table, keys[position]] -= 1
-        place = table * n + starts[table, keys[position]]
-        positions[place] = position
+        ends[(keys[position] >> low) + 1] += 1
+    ends = np.cumsum(ends)
+    some_keys = np.empty(n, dtype=np.uint32)
+    some_positions = np.empty(n, dtype=np.uint32)
+    some_words = np.empty_like(words)
+    places = ends.copy()
+    for position in range(n):
+        place = places[keys[position] >> low]
+        places[keys[position] >> low] += 1
+        some_keys[place], some_positions[place] = keys[position], position
         for word in range(words.shape[0]):
-            ordered[word, place] = words[word, position]
+            some_words[word, place] = words[word, position]
+    for place in range(n):
+        starts[table, some_keys[place] + 1] += 1
+    for bucket in range(starts.shape[1] - 1):
+        starts[table, bucket + 1] += starts[table, bucket]
+    for part in range(len(ends) - 1):
+        # Bucket by bucket the start moves to the end, which is where the next one starts.
+        for place in range(ends[part], ends[part + 1]):
+            key = some_keys[place]
+            target = table * n + starts[table, key]
+            starts[table, key] += 1
+            positions[target] = some_positions[place]
+            for word in range(words.shape[0]):
+                ordered[word, target] = some_words[word, place]
+    for bucket in range(starts.shape[1] - 1, 0, -1):
+        starts[table, bucket] = starts[table, bucket - 1]
+    starts[table, 0] = 0
 
 
 class Progress(NamedTuple):
@@ -178,7 +203,7 @@ def look(buckets, queries, k, n_steps, limit, budget):
                     stop = min(begin + CHUNK, end)
                     limit = progress.limits[own]
                     n = _compare(buckets.words, begin, stop, queries, own, limit, columns)
-                    if total + n > found.shape[1]:
+                    if total + n >= found.shape[1]:
                         found = _longer(found)
                     if n:
                         total = _accept(
@@ -232,8 +257,9 @@ def _fetch(buckets, step, queries, progress, row, flips, window):
         bucket = window[1, place]
         window[1, place] = table * n + flat[bucket]
         window[2, place] = table * n + flat[bucket + 1]
-        prefetch(buckets.words, window[1, place])
-        prefetch(buckets.positions, window[1, place])
+        for column in range(window[1, place], min(window[2, place], window[1, place] + AHEAD), 8):
+            prefetch(buckets.words, column)
+            prefetch(buckets.positions, column)
     return n_window, row, flips
 
 
@@ -269,15 +295,15 @@ def _accept(buckets, step, queries, row, k, columns, n, progress, found, total):
             own = popcount(differs & buckets.masks[other])
             # Pieces before this one had their turn with as many bits, those behind with one less.
             is_new &= other == table or own > differ - (other > table)
-        if is_new:
-            found[0, total] = row
-            found[1, total] = (apart << 32) | np.int64(buckets.positions[column])
-            total += 1
-            inside += 1
-            progress.counts[row, apart] += 1
-            while inside - progress.counts[row, limit] >= k:
-                inside -= progress.counts[row, limit]
-                limit -= 1
+        # Written in any case: whether a code is new can not be foretold, and guessing costs more.
+        found[0, total] = row
+        found[1, total] = (apart << 32) | np.int64(buckets.positions[column])
+        total += is_new
+        inside += is_new
+        progress.counts[row, apart] += is_new
+        while inside - progress.counts[row, limit] >= k:
+            inside -= progress.counts[row, limit]
+            limit -= 1
     progress.limits[row], progress.inside[row] = limit, inside
     return total
 
@@ -311,23 +337,39 @@ def _grouped(found, total, progress):
             distances[place] = apart
             positions[place] = position
             places[row, apart] = place + 1
+    spare = np.empty(CHUNK, dtype=np.int64)
     for row in range(n_queries):
         begin = begins[row]
         for apart in range(progress.limits[row] + 1):
-            _sort(positions, begin, places[row, apart])
+            _sort(positions, begin, places[row, apart], spare)
             begin = places[row, apart]
     return begins, distances, positions
 
 
 @compiled
-def _sort(values, begin, end):
-    """Sort a few values, which are in order already where they come from one bucket."""
-    if end - begin > MOST_INSERTIONS:
-        values[begin:end].sort()
-        return
-    for place in range(begin + 1, end):
-        value = values[place]
-        while place > begin and values[place - 1] > value:
-            values[place] = values[place - 1]
+def _sort(values, begin, end, spare):
+    """Sort values that are in order as far as they come from one bucket, by merging."""
+    middle, n_merged = begin + 1, 0
+    while middle < end:
+        if values[middle] > values[middle - 1]:
+            middle += 1
+            continue
+        stop = middle + 1
+        while stop < end and values[stop] > values[stop - 1]:
+            stop += 1
+        if n_merged == MOST_MERGES or stop - middle > len(spare):
+            values[begin:end].sort()
+            return
+        last = stop - middle - 1
+        for place in range(last + 1):
+            spare[place] = values[middle + place]
+        place, other = stop - 1, middle - 1
+        while last >= 0:
+            if other >= begin and values[other] > spare[last]:
+                values[place] = values[other]
+                other -= 1
+            else:
+                values[place] = spare[last]
+                last -= 1
             place -= 1
-        values[place] = value
+        middle, n_merged = stop, n_merged + 1

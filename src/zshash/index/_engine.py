@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 TOGETHER = 32  # queries that pass over a block of codes in turn
 LOOKS = 512  # queries that look into buckets in turn
 PATIENCE = 0.25  # work that a query may spend on buckets, as a part of that of a scan
-BUILD_WORK = 500  # that sorting a code into a table takes, counted as in `_buckets`
+BUILD_WORK = 200  # that sorting a code into a table takes, counted as in `_buckets`
 LARGE = 1 << 22  # words that several threads share in one scan
 ALL = 1 << 60
 

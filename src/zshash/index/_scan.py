@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 
 QUERIES = 32  # that share a block
 BLOCK_WORDS = 4096
-SAMPLES = 16384  # codes that tell where the k-th distance may be
+SAMPLES, LEAST_STRIDE = 16384, 64  # codes that tell where the k-th distance may be
 
 
 @compiled
@@ -27,14 +27,14 @@ def scan_nearest(words, first, last, queries, k, distances, positions):
     Codes are the columns `first` to `last` of `words` (n_words, n), at least `k` of them.
     """
     n_queries, n_bits = queries.shape[0], 64 * words.shape[0]
-    size = max(BLOCK_WORDS // words.shape[0], STEP) // STEP * STEP
+    size = max(min(BLOCK_WORDS // words.shape[0], last - first), STEP) // STEP * STEP
     found = np.empty((n_queries, 2 * (k + size)), dtype=np.uint32)
     apart = np.empty((n_queries, 2 * (k + size)), dtype=np.uint16)
     counts = np.zeros((n_queries, n_bits + 2), dtype=np.int64)
     # Of each query: how many are found, the distance to stay below, how many do, and how many
     # were found in the block before.
     state = np.zeros((n_queries, 4), dtype=np.int64)
-    stride = max(1, (last - first) // SAMPLES)
+    stride = max(LEAST_STRIDE, (last - first) // SAMPLES)
     sample = words[:, first:last:stride].copy()
     for row in range(n_queries):
         state[row, 1] = _guess(sample, 1 / stride, queries, row, k, counts)

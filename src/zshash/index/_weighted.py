@@ -17,7 +17,7 @@ __all__ = ["heaviest", "make_weights", "round_vectors"]
 
 PRECISION = 40  # bits of a rounded entry; 1024 of them add up to less than 2**53
 BLOCK_WORDS = 8192
-SAMPLES = 2048  # codes that tell what the k-th weight may be
+SAMPLES, LEAST_STRIDE = 2048, 64  # codes that tell what the k-th weight may be
 
 
 class Weights(NamedTuple):
@@ -116,8 +116,8 @@ def heaviest(words, weights, k, sums, positions):
     totals = np.empty(len(columns), dtype=np.int64)
     n_held = np.zeros(n_queries, dtype=np.int64)
     worst = np.empty(n_queries, dtype=np.int64)
-    stride = max(1, n // SAMPLES)
-    sample = words[:, : stride * min(SAMPLES, n) : stride].copy()
+    stride = max(LEAST_STRIDE, n // SAMPLES)
+    sample = words[:, : stride * SAMPLES : stride].copy()
     for row in range(n_queries):
         worst[row] = _guess(sample, 1 / stride, weights.tables, row, k, columns, totals)
     for begin in range(0, n, size):
