@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from zshash._threads import all_cores, map_blocks, run_blocks
+from zshash._threads import all_cores, map_blocks, run_blocks, spread
 
 
 def blas_threads():
@@ -99,3 +99,29 @@ def test_callers_in_several_threads():
         thread.join()
     assert len(set(found)) == 1
     assert blas_threads() == before
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("n", [0, 1, 2, 50])
+def test_spreading_gives_results_in_order(n, n_threads):
+    with threadpool_limits(n_threads):
+        assert spread(lambda item: item * item, range(n)) == [item * item for item in range(n)]
+
+
+def test_spreading_uses_several_threads():
+    both = threading.Barrier(2, timeout=10)
+    with threadpool_limits(2):
+        spread(lambda _: both.wait(), range(2))
+
+
+@pytest.mark.parametrize("bad", [0, 1, 7])
+def test_an_error_while_spreading_is_raised(bad):
+    def fail(item):
+        if item == bad:
+            raise ArithmeticError(item)
+        return item
+
+    with threadpool_limits(2):
+        with pytest.raises(ArithmeticError):
+            spread(fail, range(8))
+        assert spread(abs, range(3)) == [0, 1, 2]

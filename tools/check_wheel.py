@@ -61,6 +61,11 @@ def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
     found = run(zshash, "search", "codes.npz", "photos/dog/1.jpg", *model, folder=folder)
     if "   0  photos/dog/1.jpg  dog" not in found:
         sys.exit(f"a picture did not find itself:\n{found}")
+    run(zshash, "create", "album", *model, folder=folder)
+    run(zshash, "add", "album", "photos", folder=folder)
+    found = run(zshash, "search", "album", "photos/dog/1.jpg", "--name", "dog", folder=folder)
+    if f"{folder}/photos/dog/1.jpg  dog" not in found.splitlines()[1]:
+        sys.exit(f"a picture did not find itself in a collection:\n{found}")
 
 
 def main() -> None:

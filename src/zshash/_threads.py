@@ -103,17 +103,30 @@ def n_threads() -> int:
 
 
 def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Results of a function that uses no BLAS, in order; worked on by threads that stay.
+    """Results of a function that uses no BLAS, in order; this thread and ones that stay share them.
 
-    For work of a millisecond, which making a pool would double. One item, or one thread, needs no
-    pool at all.
+    For work of a millisecond, which making a pool would double.
 
     >>> spread(lambda n: n * n, range(4))
     [0, 1, 4, 9]
     """
-    if len(items) < 2 or (number := n_threads()) < 2:
+    if len(items) < 2 or (number := min(n_threads(), len(items))) < 2:
         return [function(item) for item in items]
-    return list(_pool(number).map(function, items))
+    results: dict[int, Result] = {}
+    left = iter(range(len(items)))
+
+    def work() -> None:
+        for place in left:
+            results[place] = function(items[place])
+
+    helpers = [_pool(number - 1).submit(work) for _ in range(number - 1)]
+    try:
+        work()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():  # it has begun
+                helper.result()
+    return [results[place] for place in range(len(items))]
 
 
 @cache

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from zshash import codes
 from zshash.index import HammingIndex, _engine
-from zshash.index._buckets import choose_pieces, look, make_buckets, steps_within
+from zshash.index._buckets import CHUNK, choose_pieces, look, make_buckets, steps_within
 from zshash.index._runs import as_codes, as_words
 
 
@@ -183,7 +183,10 @@ def test_each_step_completes_one_more_distance():
     buckets = make_buckets(as_words(data), choose_pieces(3000, 64))
     rows = np.ascontiguousarray(as_words(queries).T)
     for r in range(9):
-        is_complete, begins, distances, positions = look(buckets, rows, 10**9, r + 1, r, 10**12)
+        room = np.empty(CHUNK, dtype=np.int64)
+        is_complete, begins, distances, positions, _ = look(
+            buckets, rows, 10**9, r + 1, r, 10**12, room
+        )
         assert is_complete.all()
         for one, other in zip(
             (begins, distances, positions), within(data, queries, r), strict=True

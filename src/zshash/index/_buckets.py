@@ -21,7 +21,7 @@ from zshash._compiled import compiled
 from zshash._threads import run_blocks
 from zshash.index._vectors import STEP, distance, lowest_bit, nearer, popcount, prefetch
 
-__all__ = ["Buckets", "choose_pieces", "look", "make_buckets", "steps_within"]
+__all__ = ["CHUNK", "Buckets", "choose_pieces", "look", "make_buckets", "steps_within"]
 
 MOST_PIECES, LEAST_BITS, MOST_BITS = 8, 4, 24
 PART_BITS = 9  # of a key, by which codes are parted first
@@ -171,12 +171,14 @@ class Progress(NamedTuple):
 
 
 @compiled
-def look(buckets, queries, k, n_steps, limit, budget):
+def look(buckets, queries, k, n_steps, limit, budget, found):
     """Codes within `limit` of each query, as far as the first `n_steps` meet them.
 
     A query is complete when these steps find all within `limit`, or its `k` nearest. It gives up
     when its work exceeds the budget. Returns which queries are complete (q,), where each one's
-    codes begin (q + 1,), and distances and positions, ordered by (query, distance, position).
+    codes begin (q + 1,), distances and positions, ordered by (query, distance, position); and
+    `found`, which is room to work in, of at least `CHUNK` entries, or more of it where that was
+    too little.
     """
     n_queries = len(queries)
     progress = Progress(
@@ -186,7 +188,6 @@ def look(buckets, queries, k, n_steps, limit, budget):
         np.zeros(n_queries, dtype=np.int64),
         np.ones(n_queries, dtype=np.bool_),
     )
-    found = np.empty((2, 4 * CHUNK), dtype=np.int64)  # queries; distances above positions
     columns = np.empty(CHUNK, dtype=np.int64)
     window = np.empty((3, WINDOW), dtype=np.int64)  # queries; ends of buckets
     total = 0
@@ -203,7 +204,7 @@ def look(buckets, queries, k, n_steps, limit, budget):
                     stop = min(begin + CHUNK, end)
                     limit = progress.limits[own]
                     n = _compare(buckets.words, begin, stop, queries, own, limit, columns)
-                    if total + n >= found.shape[1]:
+                    if total + n >= len(found):
                         found = _longer(found)
                     if n:
                         total = _accept(
@@ -214,7 +215,7 @@ def look(buckets, queries, k, n_steps, limit, budget):
             goes_on = progress.limits[own] > step and progress.work[own] <= budget
             progress.active[own] = progress.active[own] and goes_on
     is_complete = (progress.limits < n_steps) & (progress.work <= budget)
-    return is_complete, *_grouped(found, total, progress)
+    return is_complete, *_grouped(found, total, progress), found
 
 
 @compiled
@@ -296,14 +297,14 @@ def _accept(buckets, step, queries, row, k, columns, n, progress, found, total):
             # Pieces before this one had their turn with as many bits, those behind with one less.
             is_new &= other == table or own > differ - (other > table)
         # Written in any case: whether a code is new can not be foretold, and guessing costs more.
-        found[0, total] = row
-        found[1, total] = (apart << 32) | np.int64(buckets.positions[column])
+        found[total] = (row << 43) | (apart << 32) | np.int64(buckets.positions[column])
         total += is_new
         inside += is_new
         progress.counts[row, apart] += is_new
-        while inside - progress.counts[row, limit] >= k:
-            inside -= progress.counts[row, limit]
-            limit -= 1
+        if inside >= k:
+            while inside - progress.counts[row, limit] >= k:
+                inside -= progress.counts[row, limit]
+                limit -= 1
     progress.limits[row], progress.inside[row] = limit, inside
     return total
 
@@ -311,8 +312,8 @@ def _accept(buckets, step, queries, row, k, columns, n, progress, found, total):
 @compiled
 def _longer(found):
     """The same with twice the room."""
-    longer = np.empty((2, 2 * found.shape[1]), dtype=np.int64)
-    longer[:, : found.shape[1]] = found
+    longer = np.empty(2 * len(found), dtype=np.int64)
+    longer[: len(found)] = found
     return longer
 
 
@@ -331,7 +332,7 @@ def _grouped(found, total, progress):
     distances = np.empty(begins[-1], dtype=np.int32)
     positions = np.empty(begins[-1], dtype=np.int64)
     for i in range(total):
-        row, apart, position = found[0, i], found[1, i] >> 32, found[1, i] & 0xFFFFFFFF
+        row, apart, position = found[i] >> 43, (found[i] >> 32) & 0x7FF, found[i] & 0xFFFFFFFF
         if apart <= progress.limits[row]:
             place = places[row, apart]
             distances[place] = apart

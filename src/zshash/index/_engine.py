@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._threads import n_threads, spread
-from zshash.index._buckets import Buckets, choose_pieces, look, make_buckets, steps_within
+from zshash.index._buckets import CHUNK, Buckets, choose_pieces, look, make_buckets, steps_within
 from zshash.index._runs import Words
 from zshash.index._scan import scan_nearest, scan_within
 from zshash.index._weighted import heaviest, make_weights, round_vectors
@@ -30,6 +30,7 @@ PATIENCE = 0.25  # work that a query may spend on buckets, as a part of that of 
 BUILD_WORK = 200  # that sorting a code into a table takes, counted as in `_buckets`
 LARGE = 1 << 22  # words that several threads share in one scan
 ALL = 1 << 60
+MOST_ROOM = 1 << 20  # entries that a thread keeps between searches
 
 
 class Part(NamedTuple):
@@ -146,8 +147,8 @@ class Engine:
         """Fill in what buckets tell; the rows of queries that gave up."""
 
         def search(part: slice) -> Rows:
-            is_complete, begins, apart, places = look(
-                buckets, queries[part], k, self._n_steps, self._n_bits, self._budget
+            is_complete, begins, apart, places, _own.room = look(
+                buckets, queries[part], k, self._n_steps, self._n_bits, self._budget, _room()
             )
             rows = np.flatnonzero(is_complete)
             first = begins[rows, None] + np.arange(k)
@@ -165,8 +166,8 @@ class Engine:
         """What buckets tell, and the rows of queries that gave up."""
 
         def search(part: slice) -> tuple[Part, Rows]:
-            is_complete, begins, apart, places = look(
-                buckets, queries[part], ALL, r + 1, r, self._budget
+            is_complete, begins, apart, places, _own.room = look(
+                buckets, queries[part], ALL, r + 1, r, self._budget, _room()
             )
             rows = np.arange(part.start, part.stop)
             found = Part(rows, np.diff(begins), apart, places)
@@ -214,6 +215,17 @@ class Engine:
         # Positions ascend from part to part, so a stable sort keeps their order.
         best = np.argsort(distances, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(distances, best, 1), np.take_along_axis(positions, best, 1)
+
+
+_own = threading.local()
+
+
+def _room() -> NDArray[np.int64]:
+    """Memory of this thread; to ask the system for it anew each time takes as long as a search."""
+    if not hasattr(_own, "room") or len(_own.room) > MOST_ROOM:
+        _own.room = np.empty(CHUNK, dtype=np.int64)
+    room: NDArray[np.int64] = _own.room
+    return room
 
 
 def _slices(n: int, size: int) -> Iterator[slice]:

@@ -22,8 +22,10 @@ class Run(NamedTuple):
 
     def ids_at(self, positions: NDArray[np.int64]) -> Ids:
         """Ids by position; most often they count up by one, and adding is quicker than looking."""
-        if len(self.ids) and int(self.ids[-1]) - int(self.ids[0]) == len(self.ids) - 1:
-            return positions + np.int64(self.ids[0])
+        n = len(self.ids)
+        first = int(self.ids[0]) if n else 0
+        if n and int(self.ids[-1]) - first == n - 1:
+            return positions + np.int64(first) if first else positions
         return self.ids[positions]
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "Run":
