@@ -113,7 +113,8 @@ class Case:
         make = clustered if shape == "clustered" else even
         self.n, self.n_bits = n, n_bits
         self.codes = make(n, n_bits, 0)
-        self.queries = [make(100, n_bits, 2), make(n_queries, n_bits, 1)]  # to warm up, and timed
+        n_others = n_queries if n <= 2_000_000 else 100
+        self.queries = [make(n_others, n_bits, 2), make(n_queries, n_bits, 1)]  # before, and timed
         self.vectors = np.random.default_rng(2).standard_normal((64, n_bits))
         start = time.perf_counter()
         self.index = HammingIndex(n_bits)

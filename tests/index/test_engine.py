@@ -154,6 +154,18 @@ def test_buckets_are_made_when_queries_have_paid_for_them():
     assert index.nbytes == codes_alone + 16
 
 
+def test_one_strange_query_does_not_decide():
+    index = HammingIndex(64)
+    index.add(clustered(20_000, 64, 0))
+    index.prepare()
+    engine = index._searcher()
+    index.search(even(1, 64, 5), 50)
+    assert engine._too_many > 50
+    index.search(clustered(40, 64, 1), 50)
+    assert engine._few == 50
+    assert engine._too_many > 50
+
+
 def test_buckets_are_left_alone_where_most_queries_give_up():
     index = HammingIndex(64)
     index.add(even(20_000, 64, 0))

@@ -155,11 +155,11 @@ class Engine:
             distances[part][rows], positions[part][rows] = apart[first], places[first]
             return np.flatnonzero(~is_complete) + int(part.start)
 
-        left, others = _try_out(search, len, len(queries), is_sure=k <= self._few)
-        if others is None:
+        left, others, goes_well = _try_out(search, len, len(queries), is_sure=k <= self._few)
+        if goes_well is True:
             self._few = max(self._few, k)
-            return np.concatenate([np.arange(0), *left])
-        self._too_many = min(self._too_many, k)
+        elif goes_well is False:
+            self._too_many = min(self._too_many, k)
         return np.concatenate([*left, others])
 
     def _look_within(self, buckets: Buckets, queries: Words, r: int) -> tuple[list[Part], Rows]:
@@ -173,16 +173,15 @@ class Engine:
             found = Part(rows, np.diff(begins), apart, places)
             return found.only(is_complete), rows[~is_complete]
 
-        found, others = _try_out(
+        found, others, goes_well = _try_out(
             search, lambda result: len(result[1]), len(queries), is_sure=r <= self._near
         )
-        left = [np.arange(0), *(rows for _, rows in found)]
-        if others is None:
+        if goes_well is True:
             self._near = max(self._near, r)
-        else:
+        elif goes_well is False:
             self._too_wide = min(self._too_wide, r)
-            left.append(others)
-        return [part for part, _ in found], np.concatenate(left)
+        left = [rows for _, rows in found]
+        return [part for part, _ in found], np.concatenate([*left, others])
 
     def _scan_nearest(self, queries: Words, k: int) -> tuple[Distances, Positions]:
         """As `nearest`, by comparing with all codes."""
@@ -238,23 +237,24 @@ def _slices(n: int, size: int) -> Iterator[slice]:
 
 def _try_out(
     search: Callable[[slice], Result], n_given_up: Callable[[Result], int], n: int, is_sure: bool
-) -> tuple[list[Result], Rows | None]:
+) -> tuple[list[Result], Rows, bool | None]:
     """Search for `n` queries; if most of the first ones give up, the others are left as they are.
 
-    Returns the results in order, and the rows of the others where that has happened. Nothing is
-    tried out where it `is_sure` to go well.
+    Nothing is tried out where it `is_sure` to go well. Returns the results in order, the rows of
+    the others, and whether it goes well, None where there were too few queries to tell.
     """
-    first, tried = [], 0
-    if not is_sure:
-        tried = min(n, TOGETHER)
+    first: list[Result] = []
+    tried = 0 if is_sure else min(n, TOGETHER)
+    can_tell = is_sure or 2 * tried >= TOGETHER
+    if tried:
         first = [search(slice(0, tried))]
         if 2 * n_given_up(first[0]) > tried:
-            return first, np.arange(tried, n)
+            return first, np.arange(tried, n), False if can_tell else None
     size = LOOKS
     if n - tried > TOGETHER:
         size = max(TOGETHER, min(LOOKS, -(-(n - tried) // n_threads())))
     rest = [slice(tried + part.start, tried + part.stop) for part in _slices(n - tried, size)]
-    return [*first, *spread(search, rest)], None
+    return [*first, *spread(search, rest)], np.arange(0), True if can_tell else None
 
 
 def _joined(parts: Sequence[Part]) -> tuple[Positions, Distances, Positions]:
