@@ -154,7 +154,8 @@ def test_buckets_are_made_when_queries_have_paid_for_them():
     assert index.nbytes == codes_alone + 16
 
 
-def test_one_strange_query_does_not_decide():
+def test_one_strange_query_does_not_decide(monkeypatch):
+    monkeypatch.setattr(_engine, "PATIENCE", 5)
     index = HammingIndex(64)
     index.add(clustered(20_000, 64, 0))
     index.prepare()

@@ -59,10 +59,10 @@ def empty_run(n_bits: int) -> Run:
 
 def merge(runs: list[Run]) -> Run:
     """All codes of several runs as one."""
-    merged = Run(
-        np.concatenate([run.ids for run in runs]),
-        np.concatenate([run.words for run in runs], axis=1),
-    )
+    merged = runs[0]
+    if len(runs) > 1:
+        ids = np.concatenate([run.ids for run in runs])
+        merged = Run(ids, np.concatenate([run.words for run in runs], axis=1))
     if (merged.ids[1:] > merged.ids[:-1]).all():
         return merged
     # A merge of sorted runs takes linear time.

@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 
 QUERIES = 32  # that share a block
 BLOCK_WORDS = 4096
-SAMPLES, LEAST_STRIDE = 16384, 64  # codes that tell where the k-th distance may be
+SAMPLES, LEAST_STRIDE = 16384, 64  # words of codes that tell where the k-th distance may be
 
 
 @compiled
@@ -34,7 +34,7 @@ def scan_nearest(words, first, last, queries, k, distances, positions):
     # Of each query: how many are found, the distance to stay below, how many do, and how many
     # were found in the block before.
     state = np.zeros((n_queries, 4), dtype=np.int64)
-    stride = max(LEAST_STRIDE, (last - first) // SAMPLES)
+    stride = max(LEAST_STRIDE, (last - first) * words.shape[0] // SAMPLES)
     sample = words[:, first:last:stride].copy()
     for row in range(n_queries):
         state[row, 1] = _guess(sample, 1 / stride, queries, row, k, counts)
@@ -70,7 +70,7 @@ def _guess(sample, part, queries, row, k, counts):
 def _sift(words, begin, end, queries, row, k, found, apart, counts, state):
     """Look for what is near to one query in one block, and lower its limit where that is much."""
     n, limit, below, n_before = state[row]
-    is_dense = 4 * STEP * n_before > end - begin
+    is_dense = 8 * STEP * n_before > end - begin
     if n + end - begin + 2 > found.shape[1]:
         n = _forget(found, apart, row, n, limit, k - below)
     n_new = _collect(words, begin, end, queries, row, limit, found, row, n, is_dense)
