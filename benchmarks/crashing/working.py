@@ -109,7 +109,7 @@ def change_folder(photos: Path, pool: Pool, rng: Any) -> None:
         old = photos / str(rng.choice(sorted(files))) if files else None
         new = photos / f"{rng.randint(10**6)}.png"
         what = rng.randint(4)
-        if old and what == 0:
+        if old and what == 0 and len(files) > 1:
             old.unlink()
         elif old and what == 1:
             old.rename(new)

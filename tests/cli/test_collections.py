@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import zshash
 from zshash import Collection
 from zshash.cli import main
+from zshash.collection import Added
 from zshash.semantics import WordNet
 
 NAMES = ["cat", "dog", "ship", "truck"]
@@ -141,6 +142,79 @@ def test_duplicates():
     assert "3 groups, 6 items that look like another" in run("duplicates", "twins", "--radius", 0)
 
 
+def test_items_without_a_path_have_a_label():
+    run("add", "col", "data.npz")
+    lines = run("duplicates", "col", "--radius", 32).splitlines()[2:]
+    assert lines[0] == "       0  cat"
+    run("export", "col", "codes.npz")
+    assert "row 0" in run("search", "codes.npz", "data.npz", "-m", "model", "--k", 1)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_field_that_nobody_has_is_told():
+    run("add", "col", "data.npz", "--meta", "year=1999", "--meta", "a.b=1")
+    told = "Warning: no item has yaer; there are label, path, id, a.b, year"
+    assert told in run("search", "col", "data.npz", "--where", "yaer = 1999")
+    assert told in run("search", "col", "--name", "cat", "--where", "yaer in (1)")
+    assert told in run("remove", "col", "--where", "label = 'x = 1' and yaer like 'a'")
+    for right in ("not year < 5 and year = 3", '"a.b" > 1', "label = 'no = 1'"):
+        assert "Warning" not in run("search", "col", "data.npz", "--where", right)
+    wrong = refused("remove", "col", "--where", "not yaer > 2000 and label != 'dog'")
+    assert "no item has yaer; there are" in wrong
+    assert "nothing was removed" in wrong
+
+
+def test_many_queries_share_one_look_at_the_condition(monkeypatch):
+    run("add", "col", "data.npz")
+    search = ("search", "col", "data.npz", "--where", "label = 'ship'")
+    together = read(*search)
+    assert len(together) == 100
+    monkeypatch.setattr("zshash.experiments.searching.AT_ONCE", 30)
+    assert read(*search) == together
+
+
+def test_metadata_keeps_its_case():
+    settings = ["camera=Canon", 'lens="Wide"', "flash=True", "gps=none", 'who={"A": 1}', "x=NaN"]
+    run("add", "col", "data.npz", *(word for setting in settings for word in ("--meta", setting)))
+    best = read("search", "col", "data.npz", "--k", 1)[0]["neighbours"][0]["metadata"]
+    wanted = {"camera": "Canon", "lens": "Wide", "flash": True, "gps": None, "who": {"A": 1}}
+    assert best == wanted | {"x": "NaN"}
+
+
+def test_the_same_model_again():
+    run("add", "col", "data.npz")
+    assert "the model is the one that it has" in run("reencode", "col", "-m", "model")
+
+
+def test_what_compact_gives_back():
+    run("add", "col", "data.npz")
+    run("remove", "col", "--where", "id >= 0")
+    assert " less" in run("compact", "col")
+    assert "nothing to give back" in run("compact", "col")
+
+
+def test_nothing_that_can_be_read(monkeypatch):
+    none = np.empty(0, dtype=np.int64)
+    monkeypatch.setattr(Collection, "add", lambda *_, **__: Added(none, none, ("x.png: empty",)))
+    assert "nothing was added, as nothing could be read" in refused("add", "col", "data.npz")
+
+
+def test_a_catalogue_of_somebody_else(work):
+    (work / "other").mkdir()
+    (work / "other" / "catalogue.sqlite").write_bytes(b"something else" * 400)
+    assert len(read_problems("other")) == 1
+    assert run("verify", "other", code=1).count("\n") == 1
+    refused("add", "other", "data.npz")
+
+
+def test_help_lists_every_command_by_what_it_is_for():
+    lines = run("--help").splitlines()
+    titles = ["Learning:", "Collections:", "Care of collections:", "Scores and facts:"]
+    assert [line for line in lines if line in titles] == titles
+    names = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    assert set(main.commands) <= set(names)
+
+
 def test_damage_is_told(work):
     run("add", "col", "data.npz")
     catalogue = work / "col" / "catalogue.sqlite"
@@ -161,22 +235,32 @@ def read_problems(collection):
 
 
 MISTAKES = [
-    (("create", "col", "-m", "model"), "col"),
+    (("create", "col", "-m", "model"), "zshash add fills it"),
     (("create", "new", "-m", "data.npz"), "not a zshash model"),
     (("add", "col", "nothing"), "nothing"),
     (("add", "missing", "data.npz"), "missing"),
     (("add", "col", "data.npz", "--meta", "year"), "write NAME=VALUE"),
-    (("add", ".", "data.npz"), "no collection"),
+    (("add", "col", "data.npz", "--meta", "label=cat"), "label is taken: say --label"),
+    (("add", ".", "data.npz"), "no collection: zshash create makes one"),
+    (("add", "model", "data.npz"), "no collection: zshash create makes one"),
+    (("verify", "."), "no collection: zshash create makes one"),
     (("remove", "col"), "their IDS, or --where"),
     (("remove", "col", 1, "--where", "id = 1"), "their IDS, or --where"),
     (("remove", "col", 77), "there is no item 77, so nothing was removed"),
+    (("remove", "col", 10**30), "IDS"),
     (("remove", "col", "--where", "year >"), "year >"),
     (("search", "col"), "QUERIES, or --name"),
     (("search", "col", "data.npz", "-m", "model"), "--model has no meaning for a collection"),
     (("search", "col", "data.npz", "--where", "label ="), "label ="),
     (("search", "col", "--name", "cat", "--radius", 2), "--name has no meaning with --radius"),
-    (("search", "data.npz", "data.npz"), "needs the --model"),
+    (("search", ".", "data.npz"), "zshash create makes one"),
+    (("search", "data.npz", "data.npz"), "data.npz is no collection"),
+    (("search", "model", "data.npz", "-m", "model"), "neither a collection nor codes"),
     (("sync", "col", "missing"), "there is no such folder"),
+    (("sync", "col", "data.npz"), "is a file"),
+    (("sync", "col", ""), "name of a folder is missing"),
+    (("create", "", "-m", "model"), "name of a folder is missing"),
+    (("export", "col", "col/codes.npz"), "inside the collection"),
     (("export", "col", "codes.txt"), ".faiss, .parquet, .npz, .npy"),
     (("import", "col", "data.npz"), "data.npz"),
     (("import", "col", "model"), ".faiss, .parquet, .npz, .npy"),

@@ -170,7 +170,7 @@ def test_what_a_folder_holds():
         (("fit", "photos", "-o", "m", "--no-cache", "--max-pixels", 100), "none of the 24"),
         (("fit", "photos", "-o", "m", "--no-cache", "--max-bytes", 100), "the limit of 100"),
         (("extract", "photos", "-o", "f.csv"), "features are written to .npz"),
-        (("search", "photos/dog/1.jpg", "photos", "-m", "model"), "not a plain NumPy file"),
+        (("search", "photos/dog/1.jpg", "photos", "-m", "model"), "neither a collection nor codes"),
         (("search", "codes.npz", "photos", "-m", "model", "--k", 3, "--radius", 2), "--k has no"),
         (("fit", "empty", "-o", "m"), "empty"),
     ],

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from zshash import LSH, Collection, CollectionError
+from zshash.collection.errors import DamagedError
 from zshash.collection.rows import COLUMNS
 from zshash.collection.snapshot import write_snapshot
 
@@ -87,6 +88,14 @@ def test_damaged_items_are_not_served(closed):
     next(closed.glob("index*")).unlink()
     with pytest.raises(CollectionError, match="items are missing from it"):
         Collection.open(closed)
+
+
+@pytest.mark.parametrize("condition", ["label = 'cat'", "year = 2020", "year = null"])
+def test_conditions_on_what_is_no_json(closed, condition):
+    with Collection.open(closed) as album:
+        edit(closed, "UPDATE items SET labels = '[', metadata = '{' WHERE id = 3")
+        with pytest.raises(DamagedError, match="no JSON"):
+            album.find(condition)
 
 
 def test_damaged_thumbnails_and_features(closed, X):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from zshash import Collection, CollectionError, save
 from zshash.codes import hamming
-from zshash.collection import Item, Match
+from zshash.collection import Item, Match, mirror, store
 from zshash.datasets import DataError, Dataset
 
 
@@ -323,3 +323,37 @@ def test_relative_paths(tmp_path, hasher, X, monkeypatch):
         photos.add(X[:3], sources=[Path("x.jpg"), "y.jpg", None])
         assert [item.source for item in photos.items()] == ["/x.jpg", "y.jpg", None]
     assert (tmp_path / "here" / "catalogue.sqlite").exists()
+
+
+def test_a_reader_follows_without_reading_everything_again(photos, X, monkeypatch):
+    photos.add(X)
+    with Collection.open(photos.path) as reader:
+        monkeypatch.setattr(mirror.Mirror, "of_rows", None)
+        monkeypatch.setattr(store, "newest_snapshot", None)
+        photos.remove([3])
+        assert len(reader) == 59
+        photos.remove([4, 7])
+        photos.add(X[3:8])
+        photos.remove([60])
+        assert reader.ids.tolist() == photos.ids.tolist()
+        photos.compact()
+        photos.remove([61])
+        assert len(reader) == len(photos)
+
+
+def test_the_remains_of_a_collection_are_not_written_over(folder, hasher, X):
+    with Collection.create(folder, hasher) as photos:
+        photos.add(X)
+    for path in folder.glob("catalogue.sqlite*"):
+        path.unlink()
+    remains = sorted(folder.iterdir())
+    with pytest.raises(CollectionError, match="the catalogue of a collection is missing here"):
+        Collection.create(folder, hasher)
+    assert sorted(folder.iterdir()) == remains
+
+
+def test_fields_that_no_item_has(photos, X):
+    photos.add(X, metadata=[{"year": 2020, "camera": {"model": "A"}}] * len(X))
+    assert photos.unknown_fields("year > 2000 and label = 'x' and id < 3") == []
+    assert photos.unknown_fields("yaer > 2000 or not camera.model = 'x'") == ["yaer"]
+    assert photos.unknown_fields("camera.lens = 'x'") == ["camera.lens"]

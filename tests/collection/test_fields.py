@@ -15,7 +15,7 @@ def test_labels():
     assert check_labels(None, 2) == ["[]", "[]"]
 
 
-@pytest.mark.parametrize("wrong", [[1], [[1]], [[""]], [["a", None]], [b"a"]])
+@pytest.mark.parametrize("wrong", [[1], [[1]], [[""]], [["a", None]], [b"a"], ["a\0b"]])
 def test_labels_that_are_none(wrong):
     with pytest.raises(ValueError, match="labels: row 0 has"):
         check_labels(wrong, 1)

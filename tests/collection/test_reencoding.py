@@ -3,6 +3,7 @@ import pytest
 
 from tests.collection.conftest import draw
 from zshash import LSH, Collection, CollectionError, save
+from zshash.collection import store
 
 
 @pytest.fixture
@@ -29,6 +30,18 @@ def test_from_stored_features(folder, hasher, other, X):
         assert photos.verify() == []
     with Collection.open(folder) as photos:
         assert len(photos) == 60
+
+
+def test_codes_of_the_same_length(folder, hasher, X):
+    same = LSH(n_bits=16, random_state=1).fit(X)
+    with (
+        Collection.create(folder, hasher, keep_features=True) as photos,
+        Collection.open(folder) as reader,
+    ):
+        photos.add(X)
+        photos.reencode(same)
+        for each in (photos, reader):
+            np.testing.assert_array_equal(each.index.codes, same.encode(X))
 
 
 def test_from_pictures(album, pictures, other, tmp_path):
@@ -78,3 +91,32 @@ def test_pictures_that_are_others_now(album, pictures, other):
         album.reencode(other)
     np.testing.assert_array_equal(album.index.codes, codes)
     assert album.verify() == []
+
+
+@pytest.mark.parametrize("use", [Collection.open, Collection.verify, len])
+def test_a_model_that_is_replaced_while_it_is_looked_for(
+    use, folder, hasher, other, X, monkeypatch
+):
+    with (
+        Collection.create(folder, hasher, keep_features=True) as photos,
+        Collection.open(folder) as reader,
+    ):
+        photos.add(X)
+        check, models = store.check_model, [other]
+        if use is len:  # so that the reader looks for another model than the one it has
+            photos.reencode(models.pop())
+            models.append(hasher)
+
+        def check_late(*arguments):
+            if models:
+                photos.reencode(models.pop())
+            return check(*arguments)
+
+        monkeypatch.setattr(store, "check_model", check_late)
+        found = use(folder if use == Collection.open else reader)
+        if use == Collection.open:
+            assert found.verify() == []
+            found.close()
+        else:
+            assert found == ([] if use is Collection.verify else 60)
+        assert not models

@@ -6,7 +6,8 @@ from zshash.collection.rows import Item, blob_checksum, content_of, is_whole, ro
 
 SOURCES = st.none() | st.text(min_size=1).filter(lambda text: "\0" not in text)
 INTEGERS = st.none() | st.integers(-(2**63), 2**63 - 1)
-LABELS = st.lists(st.text(min_size=1).map(str.strip).filter(bool), max_size=3, unique=True)
+WORDS = st.text(min_size=1).map(str.strip).filter(lambda word: word and "\0" not in word)
+LABELS = st.lists(WORDS, max_size=3, unique=True)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(),

@@ -2,6 +2,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,8 +97,9 @@ def test_other_folders_are_left_alone(album, pictures, tmp_path):
     with pytest.raises(CollectionError, match="there is no such folder, so nothing was"):
         album.sync(pictures)
     pictures.mkdir()
-    assert len(album.sync(pictures).removed) == 9
-    assert len(album) == 0
+    with pytest.raises(CollectionError, match="holds no pictures, and 9 items are from there"):
+        album.sync(pictures)
+    assert len(album) == 9
 
 
 def test_what_can_not_be_read_stays(album, pictures):
@@ -141,8 +143,55 @@ def test_names_that_are_no_unicode(album, tmp_path):
     assert ids(album.sync(odd)) == nothing()
     (odd / "a.png").rename(odd / "b.png")
     assert ids(album.sync(tmp_path)) == nothing(moved=[0])
+    draw(odd / "c.png", 2)
     (odd / "b.png").unlink()
-    assert ids(album.sync(odd)) == nothing(removed=[0])
+    assert ids(album.sync(odd)) == nothing(added=[1], removed=[0])
+
+
+def test_a_picture_stays_beside_codes_of_the_same_source(album, pictures):
+    album.add(pictures)
+    codes = np.zeros((1, 2), np.uint8)
+    (bare,) = album.add_codes(codes, sources=[str(pictures / "cat" / "0.png")]).ids.tolist()
+    assert ids(album.sync(pictures)) == nothing()
+    draw(pictures / "cat" / "0.png", 100)
+    assert ids(album.sync(pictures)) == nothing(changed=[0])
+    (pictures / "cat" / "0.png").unlink()
+    assert ids(album.sync(pictures)) == nothing(removed=[0, bare])
+
+
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_items_of_files_that_can_not_be_read_stay(album, pictures, is_copied):
+    album.add(pictures)
+    path = pictures / "cat" / "0.png"
+    if is_copied:
+        shutil.copy(path, pictures / "dog" / "copy.png")
+    path.unlink()
+    path.symlink_to(pictures / "nowhere.png")
+    with pytest.warns(PictureWarning):
+        assert ids(album.sync(pictures)) == nothing()
+    assert album[0].source == str(path)
+
+
+def test_codes_of_a_picture_do_not_move(album, pictures):
+    content = content_of((pictures / "cat" / "0.png").read_bytes())
+    album.add_codes(np.zeros((1, 2), np.uint8), sources=["/gone.png"], contents=[content])
+    assert ids(album.sync(pictures)) == nothing(added=list(range(1, 12)))
+    assert album[0].source == "/gone.png"
+
+
+def test_a_copy_of_a_picture_that_can_not_be_looked_at(album, pictures, tmp_path, monkeypatch):
+    path, exists = pictures / "cat" / "0.png", Path.exists
+    album.add(path)
+    (tmp_path / "other").mkdir()
+    shutil.copy(path, tmp_path / "other" / "copy.png")
+
+    def look(one):
+        if one == path:
+            raise PermissionError(13, "Permission denied", str(one))
+        return exists(one)
+
+    monkeypatch.setattr(Path, "exists", look)
+    assert ids(album.sync(tmp_path / "other")) == nothing()
 
 
 NAMES = st.sampled_from(["a/0.png", "a/1.png", "b/0.png", "b/1.png", "b/c/2.png"])

@@ -387,3 +387,7 @@ def test_any_text_is_a_condition_or_a_clear_error(text):
         assert all(math.isfinite(p) for p in condition.parameters if isinstance(p, float))
         catalogue([]).execute(f"SELECT id FROM items WHERE {condition.sql}", condition.parameters)
     assert said.isprintable()
+
+
+def test_a_key_inside_of_one_that_has_the_name_of_a_field():
+    assert parse("path.name = 'x'").parameters == ("path", "name", "x")

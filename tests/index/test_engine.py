@@ -1,6 +1,7 @@
 """Ways of searching against NumPy, on sets large enough for blocks, samples and several tables."""
 
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +9,14 @@ from threadpoolctl import threadpool_limits
 
 from zshash import codes
 from zshash.index import HammingIndex, _engine
-from zshash.index._buckets import CHUNK, choose_pieces, look, make_buckets, steps_within
+from zshash.index._buckets import (
+    CHUNK,
+    _sort,
+    choose_pieces,
+    look,
+    make_buckets,
+    steps_within,
+)
 from zshash.index._runs import as_codes, as_words
 
 
@@ -79,6 +87,34 @@ def test_a_guess_that_is_wrong():
     data = np.full((n, 8), 255, dtype=np.uint8)
     data[1::3] = 0
     check(data, 64, np.zeros((3, 8), np.uint8), k=5000, r=0)
+
+
+def test_a_guess_that_is_too_low():
+    """Near codes lie only where the sample is taken, and all others as far away as can be."""
+    data = np.full((3 * 4096, 8), 255, dtype=np.uint8)
+    data[::64] = 0
+    check(data, 64, np.zeros((3, 8), np.uint8), k=300, r=0)
+    index = HammingIndex(64)
+    index.add(data)
+    scores, ids = index.search_weighted(np.full((3, 64), -1.0), k=300)
+    assert scores.tolist() == [[64.0] * 192 + [-64.0] * 108] * 3
+    np.testing.assert_array_equal(ids, nearest(data, np.zeros((3, 8), np.uint8), 300)[1])
+
+
+@pytest.mark.parametrize("last", ["near", "far"])
+def test_room_that_runs_out_anywhere(last, monkeypatch):
+    """Ever nearer codes, but the nearest in front, and far ones where the sample is taken."""
+    monkeypatch.setattr(_engine, "PATIENCE", 0)
+    n = 3 * 4096
+    apart = 40 - np.arange(n) // 512
+    apart[: n - 1024 : 64], apart[1:40] = 60, 0
+    if last == "far":
+        apart[-4096:] = 60
+    data, queries = codes.pack(np.arange(64) < apart[:, None]), np.zeros((4, 8), np.uint8)
+    index = HammingIndex(64)
+    index.add(data)
+    for k in range(1960, 2010, 4):
+        np.testing.assert_array_equal(index.search(queries, k), nearest(data, queries, k))
 
 
 def test_one_crowded_bucket():
@@ -207,6 +243,34 @@ def test_each_step_completes_one_more_distance():
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("k", [1, 5, 60])
+def test_a_query_is_complete_only_when_its_nearest_are_found(k):
+    data, queries = clustered(3000, 64, 0), clustered(40, 64, 1)
+    buckets = make_buckets(as_words(data), choose_pieces(3000, 64))
+    rows, expected = np.ascontiguousarray(as_words(queries).T), nearest(data, queries, k)
+    n_complete = []
+    for n_steps in range(1, 16):
+        room = np.empty(CHUNK, dtype=np.int64)
+        is_complete, begins, *found, _ = look(buckets, rows, k, n_steps, 64, 10**12, room)
+        for one, other in zip(found, expected, strict=True):
+            for row in np.flatnonzero(is_complete):
+                np.testing.assert_array_equal(one[begins[row] : begins[row] + k], other[row])
+        n_complete.append(is_complete.sum())
+    assert len(set(n_complete)) > 3
+
+
+@pytest.mark.parametrize("lengths", [[1], [3, 5], [9, 30], [30, 9], [20, 20, 20], [2] * 50])
+def test_sorting_stays_in_its_room(lengths):
+    values = np.random.default_rng(0).permutation(sum(lengths) + 2)
+    for begin, end in pairwise(np.cumsum([1, *lengths])):
+        values[begin:end].sort()
+    expected, room = values.copy(), np.full(30, -1)
+    expected[1:-1].sort()
+    _sort(values, 1, len(values) - 1, room[:10])
+    np.testing.assert_array_equal(values, expected)
+    assert (room[10:] == -1).all()
+
+
 def test_steps_stay_in_their_budget():
     pieces = choose_pieces(10**6, 64)
     assert steps_within(pieces, 0) == 0
@@ -218,6 +282,15 @@ def test_steps_stay_in_their_budget():
 def test_words_and_back(n_bits):
     data = even(10, n_bits, 0)
     np.testing.assert_array_equal(as_codes(as_words(data), n_bits), data)
+
+
+@pytest.mark.parametrize("largest", [2.0**-1074, 2.0**-1040, 2.0**-1000, 2.0**1000])
+def test_weights_of_any_size(largest):
+    index = HammingIndex(64)
+    index.add(even(100, 64, 0))
+    scores, _ = index.search_weighted(np.full((1, 64), largest), 100)
+    signs = 2.0 * codes.unpack(even(100, 64, 0), 64) - 1
+    np.testing.assert_array_equal(scores[0], np.sort(signs.sum(axis=1))[::-1] * largest)
 
 
 @pytest.mark.parametrize("n_bits", [8, 60, 64, 130])

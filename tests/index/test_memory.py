@@ -1,5 +1,9 @@
 """The index against a plain oracle: a dictionary, Python sorting and Python's bit counts."""
 
+import copy
+import pickle
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -251,6 +255,7 @@ def test_ids_run_out():
     with pytest.raises(ValueError, match="do not fit in 64 bits; pass ids"):
         index.add(np.zeros((1, 1), np.uint8))
     index.add(np.zeros((1, 1), np.uint8), [-(2**63)])
+    index.add(np.zeros((0, 1), np.uint8))
     assert len(index) == 2
 
 
@@ -270,3 +275,49 @@ def test_empty():
     assert scores.shape == ids.shape == (3, 0)
     index.prepare()
     assert index.nbytes == 0
+
+
+def test_unsigned_ids_are_looked_up_exactly():
+    index = HammingIndex(8)
+    index.add(np.zeros((3, 1), np.uint8), 2**53 + np.arange(3))
+    assert [np.uint64(2**53 + i) in index for i in range(-1, 4)] == [False, *[True] * 3, False]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))])
+def test_copies_are_indexes_of_their_own(index, copied):
+    index.search(ONE, 1)
+    index.remove([8])
+    other = copied(index)
+    other.add(ONE)
+    assert other.ids.tolist() == [0, 2, 4, 6, 9]
+    assert index.ids.tolist() == [0, 2, 4, 6]
+    np.testing.assert_array_equal(other.search(ONE, 4)[0], other.search(ONE, 5)[0][:, :4])
+
+
+def test_a_search_sees_one_state_while_codes_change():
+    """Codes say which ids they have: none may turn up under another one."""
+    index, wrong, is_over = HammingIndex(64), [], threading.Event()
+    ids = np.arange(3000)
+    index.add(ids.astype(">u8").view(np.uint8).reshape(-1, 8), ids)
+
+    def search():
+        while not is_over.is_set():
+            some = np.random.default_rng(0).choice(ids, 20)
+            distances, found = index.search(some.astype(">u8").view(np.uint8).reshape(-1, 8), 1)
+            is_good = np.bitwise_count(found[:, 0] ^ some) == distances[:, 0]
+            if not is_good.all():
+                wrong.append(some[~is_good])
+
+    threads = [threading.Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for step in range(100):
+        some = ids[step::7]
+        index.remove(some)
+        for part in np.array_split(some, 3):
+            index.add(part.astype(">u8").view(np.uint8).reshape(-1, 8), part)
+    is_over.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(index) == 3000

@@ -34,24 +34,7 @@ def main(ctx: click.Context) -> None:
     warnings.showwarning = ShowWarnings()
 
 
-for command in (
-    demo,
-    fit,
-    encode,
-    extract,
-    create,
-    add,
-    remove,
-    sync,
-    search,
-    duplicates,
-    reencode,
-    verify,
-    compact,
-    export,
-    import_,
-    evaluate,
-    compare,
-    info,
-):
-    main.add_command(command)
+main.add_section("Learning", demo, fit, encode, extract)
+main.add_section("Collections", create, add, sync, remove, search, duplicates)
+main.add_section("Care of collections", verify, compact, reencode, export, import_)
+main.add_section("Scores and facts", evaluate, compare, info)

@@ -1,5 +1,6 @@
 """Collections: pictures with their codes in a folder."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,19 @@ from zshash.cli.options import (
     reading_options,
     where_option,
 )
-from zshash.cli.terminal import count, keep_inputs, literal, plain, print_json, printable
-from zshash.collection import Added, Collection
+from zshash.cli.terminal import (
+    CollectionFolder,
+    Folder,
+    count,
+    literal,
+    plain,
+    print_json,
+    printable,
+)
+from zshash.collection import Added, Collection, is_collection
+from zshash.collection.errors import DamagedError
 from zshash.collection.exchange import export_codes, import_codes
+from zshash.experiments.searching import unknown_fields
 from zshash.images import PictureReader
 
 __all__ = [
@@ -30,13 +41,17 @@ __all__ = [
     "verify",
 ]
 
-collection_argument = click.argument(
-    "collection", type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
+collection_argument = click.argument("collection", type=CollectionFolder())
+TAKEN = {
+    "label": "say --label",
+    "path": "items have their own",
+    "id": "items have their own",
+}
+"""Fields that --where knows, and which metadata would only hide behind."""
 
 
 @click.command()
-@click.argument("collection", type=click.Path(path_type=Path))
+@click.argument("collection", type=Folder())
 @click.option("--model", "-m", required=True, type=existing_file, help="Model that fit wrote.")
 @click.option(
     "--labels",
@@ -59,7 +74,6 @@ collection_argument = click.argument(
     type=click.IntRange(0, 1024),
     help="Longer side of the small pictures to keep, 0 for none.",
 )
-@reading_options
 @json_option
 def create(
     collection: Path,
@@ -67,17 +81,17 @@ def create(
     semantics: tuple[str, ...],
     keep_features: bool,
     thumbnails: int,
-    reader: PictureReader,
     as_json: bool,
 ) -> None:
-    """Make an empty COLLECTION, a folder, for pictures that MODEL can hash."""
+    """Make an empty COLLECTION, a folder, for what MODEL can hash."""
+    if is_collection(collection):
+        raise click.UsageError(f"{collection}: there is a collection already: zshash add fills it")
     made = Collection.create(
         collection,
         model,
         semantics=list(semantics) or None,
         keep_features=keep_features,
         thumbnails=thumbnails,
-        reader=reader,
     )
     with made:
         facts = made.info()
@@ -110,13 +124,16 @@ def add(
 ) -> None:
     """Add pictures or features (DATA as for fit) to COLLECTION.
 
-    What is there already, judged by content and not by name, is skipped. What is interrupted goes
-    on when the same command is given again.
+    What is there already, judged by content and not by name, is skipped and keeps its labels and
+    metadata. What is interrupted goes on when the same command is given again.
     """
     metadata = _metadata(settings)
     with Collection.open(collection, reader=reader) as opened:
         done = []
         for source in data:
+            if not labels and not metadata:
+                done.append(opened.add(source))
+                continue
             items = reader.open(source)
             words = [list(labels)] * len(items) if labels else None
             done.append(opened.add(items, labels=words, metadata=[metadata] * len(items)))
@@ -131,6 +148,8 @@ def _metadata(settings: tuple[str, ...]) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         if not name or not equals:
             raise click.BadParameter(f"{setting!r}: write NAME=VALUE", param_hint="--meta")
+        if name in TAKEN:
+            raise click.BadParameter(f"{name} is taken: {TAKEN[name]}", param_hint="--meta")
         metadata[name] = literal(text)
     return metadata
 
@@ -139,6 +158,8 @@ def _report_added(collection: Path, done: list[Added], total: int, as_json: bool
     ids = [number for added in done for number in added.ids.tolist()]
     n_known = sum(len(added.duplicates) for added in done)
     failures = [failure for added in done for failure in added.failures]
+    if failures and not ids and not n_known:
+        raise click.UsageError(f"{collection}: nothing was added, as nothing could be read")
     if as_json:
         facts = {"added": len(ids), "ids": ids, "already there": n_known, "items": total}
         print_json(facts | {"failures": failures})
@@ -151,7 +172,7 @@ def _report_added(collection: Path, done: list[Added], total: int, as_json: bool
 
 @click.command()
 @collection_argument
-@click.argument("ids", nargs=-1, type=int)
+@click.argument("ids", nargs=-1, type=click.IntRange(0, 2**63 - 1))
 @where_option("Remove the items that meet this condition.")
 @json_option
 def remove(collection: Path, ids: tuple[int, ...], where: str | None, as_json: bool) -> None:
@@ -162,7 +183,7 @@ def remove(collection: Path, ids: tuple[int, ...], where: str | None, as_json: b
     if bool(ids) == (where is not None):
         raise click.UsageError("say which items to remove: their IDS, or --where")
     with Collection.open(collection) as opened:
-        n = opened.remove(list(ids) if where is None else opened.find(where))
+        n = opened.remove(list(ids) if where is None else _meant(opened, where))
         total = len(opened)
     if as_json:
         print_json({"removed": n, "items": total})
@@ -170,16 +191,28 @@ def remove(collection: Path, ids: tuple[int, ...], where: str | None, as_json: b
         click.echo(f"{printable(str(collection))}: {n} removed, {total} left")
 
 
+def _meant(opened: Collection, where: str) -> list[int]:
+    """Ids of what meets a condition, unless a misspelled field may have let it in."""
+    found: list[int] = opened.find(where).tolist()
+    unknown = unknown_fields(opened, where)
+    if found and unknown:
+        raise click.UsageError(f"{unknown}; nothing was removed")
+    if unknown:
+        warnings.warn(unknown, UserWarning, stacklevel=2)
+    return found
+
+
 @click.command()
 @collection_argument
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=Folder())
 @reading_options
 @json_option
 def sync(collection: Path, folder: Path, reader: PictureReader, as_json: bool) -> None:
     """Bring COLLECTION up to date with the pictures below FOLDER.
 
-    New files are added, changed ones are encoded again, moved ones keep their ids, and what has
-    vanished is removed. Items from elsewhere are left alone.
+    New files are added, changed ones are encoded again, moved ones keep their ids and labels, and
+    what has vanished is removed, unless nothing is left in FOLDER. Items from elsewhere are left
+    alone.
     """
     with Collection.open(collection, reader=reader) as opened:
         found = opened.sync(folder)
@@ -206,11 +239,14 @@ def reencode(collection: Path, model: Path, reader: PictureReader, as_json: bool
     Their features come from the collection where it keeps them, else from the pictures.
     """
     with Collection.open(collection, reader=reader) as opened:
-        n, bits = opened.reencode(model), opened.n_bits
+        n, bits, total = opened.reencode(model), opened.n_bits, len(opened)
     if as_json:
         print_json({"items": n, "bits": bits})
-    else:
-        click.echo(f"{printable(str(collection))}: {n} items have codes of {bits} bits now")
+        return
+    news = f"{count(n, 'item', ' has', 's have')} codes of {bits} bits now"
+    if total and not n:
+        news = "the model is the one that it has, so nothing was done"
+    click.echo(f"{printable(str(collection))}: {news}")
 
 
 @click.command()
@@ -241,7 +277,8 @@ def duplicates(collection: Path, radius: int, as_json: bool) -> None:
     for group in groups:
         click.echo()
         for item in group:
-            click.echo(f"{item.id:>8}  {printable(item.source or '')}")
+            words = [f"{item.id:>8}", printable(item.source or ""), plain(list(item.labels))]
+            click.echo("  ".join(word for word in words if word))
 
 
 def _facts(item: Any) -> dict[str, Any]:
@@ -253,16 +290,26 @@ def _facts(item: Any) -> dict[str, Any]:
 @json_option
 def verify(collection: Path, as_json: bool) -> None:
     """Check every file, row and checksum of COLLECTION; exit status 1 if something is wrong."""
-    with Collection.open(collection) as opened:
-        problems, total = opened.verify(), len(opened)
+    problems, total = _problems(collection)
     if as_json:
         print_json({"items": total, "problems": problems})
     elif problems:
         click.echo("\n".join(map(printable, problems)))
     else:
-        click.echo(f"{printable(str(collection))}: {total} items, all as they were written")
+        fine = "as it was" if total == 1 else "all as they were"
+        number = count(total or 0, "item", "", "s")
+        click.echo(f"{printable(str(collection))}: {number}, {fine} written")
     if problems:
         raise SystemExit(1)
+
+
+def _problems(collection: Path) -> tuple[list[str], int | None]:
+    """What is wrong, and how many items there are, as far as that can be told."""
+    try:
+        with Collection.open(collection) as opened:
+            return opened.verify(), len(opened)
+    except DamagedError as error:  # so much that it can not be opened
+        return [str(error)], None
 
 
 @click.command()
@@ -274,8 +321,11 @@ def compact(collection: Path, as_json: bool) -> None:
         facts = opened.compact()
     if as_json:
         print_json(facts)
-    else:
-        click.echo(f"{printable(str(collection))}: {plain(facts)}")
+        return
+    before, after = facts["bytes before"], facts["bytes after"]
+    news = f"{after} bytes, {before - after} less" if after < before else "nothing to give back"
+    busy = "; a reader holds the log: more comes back later" if facts["log in use"] else ""
+    click.echo(f"{printable(str(collection))}: {news}{busy}")
 
 
 @click.command()
@@ -288,14 +338,16 @@ def export(collection: Path, file: Path, as_json: bool) -> None:
     The end of its name says how: .faiss (an IndexBinaryFlat), .parquet or .npz (with ids, paths,
     labels and metadata), .npy (codes alone).
     """
-    keep_inputs(file, collection)
+    if collection.resolve() in file.resolve().parents:
+        raise click.BadParameter("it lies inside the collection", param_hint="FILE")
     with Collection.open(collection) as opened:
         facts = export_codes(opened, file)
     if as_json:
         print_json(facts)
         return
+    number = count(facts["n"], "code", "", "s")
     beside = f"; ids in {facts['ids']}" if "ids" in facts else ""
-    click.echo(f"{printable(str(file))}: {facts['n']} codes of {facts['bits']} bits{beside}")
+    click.echo(f"{printable(str(file))}: {number} of {facts['bits']} bits{beside}")
 
 
 @click.command("import")
@@ -305,7 +357,8 @@ def export(collection: Path, file: Path, as_json: bool) -> None:
 def import_(collection: Path, file: Path, as_json: bool) -> None:
     """Add the codes in FILE to COLLECTION, whose model must have made them.
 
-    FILE is what export or encode wrote, or an IndexBinaryFlat of faiss.
+    FILE is what export or encode wrote, or an IndexBinaryFlat of faiss. Codes that export wrote to
+    .parquet or .npz are skipped where their pictures are there already; others are always added.
     """
     with Collection.open(collection) as opened:
         added = import_codes(opened, file)

@@ -38,7 +38,7 @@ def info(
     files: Path | None,
     as_json: bool,
 ) -> None:
-    """Describe a model, data as for fit, this installation, or the methods in it.
+    """Describe a collection, a model, data, this installation, or its methods.
 
     With --similarity: how close in meaning each category is to the others on average. The paper
     finds that the closer ones are retrieved better when nobody labels them.

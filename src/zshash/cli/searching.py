@@ -7,6 +7,7 @@ import click
 
 from zshash.cli.options import existing_file, json_option, reading_options, where_option
 from zshash.cli.terminal import count, plain, print_json, printable, refuse
+from zshash.collection import is_collection
 from zshash.experiments.searching import search_codes, search_collection
 from zshash.images import PictureReader
 
@@ -41,7 +42,9 @@ def search(
     reader: PictureReader,
     as_json: bool,
 ) -> None:
-    """Find what looks like QUERIES (pictures, or DATA as for fit), or what a --name means.
+    """Find what looks like QUERIES, or is what a --name means.
+
+    QUERIES are pictures, folders of them, features: DATA as for fit.
 
     Instead of a COLLECTION it may be a file of codes that encode wrote; then --model is needed,
     and as .npz it tells paths and labels.
@@ -50,13 +53,17 @@ def search(
         raise click.UsageError("say what to search for: QUERIES, or --name")
     if radius is not None:
         refuse(("k", "names"), "with --radius")
+    if where_to.is_dir() and not is_collection(where_to):
+        raise click.UsageError(f"{where_to}: there is no collection here: zshash create makes one")
     if where_to.is_dir():
         refuse(("model",), "for a collection, which has its own")
         found = search_collection(where_to, queries, names, reader, k=k, radius=radius, where=where)
     else:
         refuse(("names", "where"), "for a file of codes")
         if model is None:
-            raise click.UsageError("a file of codes needs the --model that made them")
+            raise click.UsageError(
+                f"{where_to} is no collection, and a file of codes needs the --model that made them"
+            )
         found = search_codes(where_to, queries, model, reader, k=k, radius=radius)
     if as_json:
         print_json(list(found))
@@ -77,7 +84,7 @@ def _line(neighbour: dict[str, Any]) -> str:
     if "id" in neighbour:
         name = f"{neighbour['id']:>6}  {printable(neighbour['path'] or '')}".rstrip()
     else:
-        name = printable(neighbour.get("path", f"row {neighbour['row']}"))
+        name = printable(neighbour.get("path") or f"row {neighbour['row']}")
     score = neighbour.get("score")
     far = f"{neighbour['distance']:>4}" if score is None else f"{score:>8.3f}"
     return "  ".join([far, name, plain(neighbour.get("labels", []))]).rstrip()

@@ -10,10 +10,13 @@ import click
 from click.core import ParameterSource
 
 from zshash._extras import MissingExtra
+from zshash.collection import is_collection
 from zshash.experiments.protocol import with_deviation
 
 __all__ = [
+    "CollectionFolder",
     "Commands",
+    "Folder",
     "OutputFile",
     "ShowWarnings",
     "count",
@@ -29,7 +32,29 @@ __all__ = [
 
 
 class Commands(click.Group):
-    """Turns a user's mistake into one line and exit status 2."""
+    """Lists commands by what they are for; a mistake becomes one line and exit status 2."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sections: dict[str, list[str]] = {}
+
+    def add_section(self, title: str, *commands: click.Command) -> None:
+        """Add commands that are listed together, in this order."""
+        for command in commands:
+            self.add_command(command)
+        self._sections[title] = [str(command.name) for command in commands]
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """Names of the commands in the order of the help."""
+        return [name for names in self._sections.values() for name in names]
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        width = max(map(len, self.commands))
+        for title, names in self._sections.items():
+            with formatter.section(title):
+                lines = [(name, self.commands[name].get_short_help_str(200)) for name in names]
+                formatter.write_dl([(name.ljust(width), text) for name, text in lines])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments before the command's name."""
@@ -78,6 +103,33 @@ class OutputFile(click.Path):
         path = Path(str(super().convert(value, param, ctx)))
         if not path.parent.is_dir():
             self.fail(f"there is no folder {str(path.parent)!r}", param, ctx)
+        return path
+
+
+class Folder(click.Path):
+    """A folder; an empty name, as a variable without a value gives, is not that of this one."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        """The path, if it has a name."""
+        if not value:
+            self.fail("the name of a folder is missing", param, ctx)
+        return Path(str(super().convert(value, param, ctx)))
+
+
+class CollectionFolder(click.Path):
+    """The folder of a collection."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        """The path, if there is a collection."""
+        path = Path(str(super().convert(value, param, ctx)))
+        if not is_collection(path):
+            self.fail(f"{str(path)!r} is no collection: zshash create makes one", param, ctx)
         return path
 
 
@@ -132,9 +184,10 @@ def plain(value: Any) -> str:
     return printable("; ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
-def count(things: Sequence[Any], word: str, one: str, many: str) -> str:
+def count(things: Sequence[Any] | int, word: str, one: str, many: str) -> str:
     """How many things there are."""
-    return f"{len(things)} {word}{one if len(things) == 1 else many}"
+    n = things if isinstance(things, int) else len(things)
+    return f"{n} {word}{one if n == 1 else many}"
 
 
 def print_json(value: Any) -> None:
@@ -172,8 +225,19 @@ def read_settings(hasher: Any, settings: Sequence[str], form: str = "NAME") -> d
 
 
 def literal(text: str) -> Any:
-    """A number, true, false or none where it reads as one, else the word itself."""
+    """What JSON has for a text; True and None are read, too; else the word itself.
+
+    >>> literal("2024"), literal("None"), literal('["Ann"]'), literal("NaN")
+    (2024, None, ['Ann'], 'NaN')
+    """
+    words = {"true": True, "false": False, "none": None, "null": None}
+    if text.lower() in words:
+        return words[text.lower()]
     try:
-        return json.loads({"none": "null"}.get(text.lower(), text.lower()))
-    except ValueError:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
         return text
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"JSON has no {word}")

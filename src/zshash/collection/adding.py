@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from zshash.collection.errors import DamagedError
 from zshash.collection.inputs import Columns, as_parts, columns_of
@@ -36,7 +35,7 @@ def add_data(store: Store, data: Any, labels: Any, metadata: Any, sources: Any) 
             if isinstance(part, Dataset):
                 _check_features(store, part, data)
         total = sum(map(len, parts))
-        with tqdm(total=total, unit=" items", disable=None if store.progress else True) as bar:
+        with store.bar(total) as bar:
             for part, own in zip(parts, columns, strict=True):
                 if isinstance(part, Pictures):
                     add_pictures(store, part, own, report, bar.update)

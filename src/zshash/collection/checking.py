@@ -10,7 +10,7 @@ import numpy as np
 from zshash.codes import code_bytes
 from zshash.collection.change import BESIDE
 from zshash.collection.errors import CollectionError, DamagedError, reporting_sqlite
-from zshash.collection.files import bytes_used, check_model
+from zshash.collection.files import bytes_used
 from zshash.collection.mirror import Mirror
 from zshash.collection.rows import COLUMNS, is_whole
 from zshash.collection.snapshot import newest_snapshot
@@ -38,8 +38,8 @@ def _problems(store: Store) -> list[str]:
                     problems += check(store, connection, state)
             except CollectionError as error:
                 problems.append(str(error))
-        with suppress_to(problems):
-            check_model(store.folder, state.model)
+    with suppress_to(problems):
+        store.check_model()
     return list(dict.fromkeys(problems))
 
 

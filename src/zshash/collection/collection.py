@@ -267,6 +267,11 @@ class Collection:
         with self._store.reading():
             return searching.find(self._store, where)
 
+    def unknown_fields(self, where: str) -> list[str]:
+        """Which keys of metadata a condition names that no item has: most likely misspelled."""
+        with self._store.reading():
+            return searching.unknown_fields(self._store, where)
+
     def items(self, ids: ArrayLike | None = None) -> list[Item]:
         """The items under some ids, in their order; by default all of them."""
         with self._store.reading():
@@ -340,8 +345,8 @@ class Collection:
 
         A file is read again if its size or time is another one, and counts as changed if its
         content is, too. A file that was moved keeps its id, labels and metadata, and so does one
-        that was changed. Only items whose source lies in the folder are ever removed; where the
-        folder is empty, that is all of them.
+        that was changed. Only items whose source lies in the folder are ever removed. A folder
+        without any picture is refused where items are from there: its disk may be missing.
 
         Returns
         -------
@@ -351,7 +356,7 @@ class Collection:
         return syncing.sync(self._store, folder)
 
     def reencode(self, hasher: Any) -> int:
-        """Give all items the codes of another hasher, or none of them; how many there are.
+        """Give all items the codes of another hasher, or none of them; how many got one.
 
         Features come from the collection where it keeps them, else from the pictures at the
         items' sources.

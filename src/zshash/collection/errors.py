@@ -9,7 +9,7 @@ from pathlib import Path
 __all__ = ["CollectionError", "DamagedError", "reporting", "reporting_sqlite"]
 
 FULL = "the disk is full: free some space and try again; what was added before is safe"
-DAMAGED = "the catalogue is damaged: zshash verify lists what is wrong; restore it from a copy"
+DAMAGED = "the catalogue is damaged: restore it from a copy; zshash verify lists what is wrong"
 REASONS = {
     sqlite3.SQLITE_FULL: FULL,
     sqlite3.SQLITE_BUSY: "another program holds its catalogue: try again when it is done",

@@ -43,6 +43,8 @@ def _words(row: int, own: Any) -> list[str]:
     for word in words:
         if not isinstance(word, str) or not word.strip():
             raise ValueError(f"labels: row {row} has {word!r}, and a label is a word")
+        if "\0" in word:  # SQLite reads a text as far as that
+            raise ValueError(f"labels: row {row} has {word!r}, and NUL can not be stored")
         stripped.append(str(word).strip())
     return list(dict.fromkeys(stripped))
 

@@ -61,9 +61,13 @@ def store_model(folder: Path, hasher: Any, notes: dict[str, Any] | None = None) 
 def check_model(folder: Path, sha256: str) -> Path:
     """The path of the model, which is the one that the catalogue speaks of."""
     path = model_path(folder, sha256)
-    if not path.is_file():
-        raise DamagedError(f"{folder}: its model {path.name} is missing: restore it from a copy")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise DamagedError(
+            f"{folder}: its model {path.name} is missing: restore it from a copy"
+        ) from error
+    if hashlib.sha256(data).hexdigest() != sha256:
         raise DamagedError(f"{folder}: its model {path.name} is damaged: restore it from a copy")
     return path
 
@@ -102,6 +106,12 @@ def clear_unfinished(folder: Path, names: list[str]) -> None:
     """Delete what an interrupted `create` left; anything else in the folder is an error."""
     if NAME in names and not is_unfinished(folder / NAME):
         raise CollectionError(f"{folder}: there is a collection already; Collection.open opens it")
+    snapshots = [name for name in names if _SNAPSHOT.fullmatch(name)]
+    if NAME not in names and (snapshots or GENERATION in names):
+        raise CollectionError(
+            f"{folder}: the catalogue of a collection is missing here: restore {NAME} from a copy, "
+            "or choose another folder"
+        )
     old = old_files(folder, set())
     ours = {LOCK, GENERATION, *_CATALOGUE, *(path.name for path in old)}
     strange = [name for name in names if name not in ours]

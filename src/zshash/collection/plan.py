@@ -52,7 +52,8 @@ def make_plan(
     sources = {row.id: to_item(row).source or "" for row in below}
     # Codes and features that were added by themselves: nothing is known of their files.
     bare = {row.id for row in below if row.size is None}
-    homes = _homes(looks, {sources[number] for number in bare})
+    theirs = {sources[number] for number in bare}
+    homes = _homes(looks, theirs - {sources[row.id] for row in below if row.id not in bare})
     for content, places in homes.items():
         if content in owners:
             _place(plan, owners[content], places, looks, unread, set(sources))
@@ -96,8 +97,16 @@ def _place(
             plan.touched[owner.id] = source, look
     elif owner.size is None or not source or source in unread:
         return
-    elif owner.id in below or not Path(source).exists():
+    elif owner.id in below or _is_missing(source):
         plan.moved[owner.id] = places[0], looks[places[0]]
+
+
+def _is_missing(source: str) -> bool:
+    """Whether a file is not where it was; what can not be looked at may still be there."""
+    try:
+        return not Path(source).exists()
+    except OSError:
+        return False
 
 
 def _take(

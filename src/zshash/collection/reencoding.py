@@ -52,7 +52,7 @@ def reencode(store: Store, hasher: Any) -> int:
 
 
 def _rewrite(store: Store, encoder: Encoder) -> None:
-    with store.changing() as change:
+    with store.changing() as change, store.bar(change.state.items.n) as bar:
         connection = store.catalogue.connection
         for rows in _pages(connection, store.folder):
             vectors = _stored(store, encoder, connection, rows)
@@ -64,6 +64,7 @@ def _rewrite(store: Store, encoder: Encoder) -> None:
             vectors |= fresh
             codes = encoder.hasher.encode(np.stack([vectors[row.id] for row in rows]))
             change.rewrite([_recoded(row, code) for row, code in zip(rows, codes, strict=True)])
+            bar.update(len(rows))
         change.state = replace(
             change.state,
             base=change.state.generation,

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zshash.collection.errors import CollectionError, DamagedError
+from zshash.collection.errors import DAMAGED, CollectionError, DamagedError
 from zshash.collection.rows import Ids, Item, Match, to_item
 from zshash.collection.store import Store
 from zshash.collection.tables import blobs, rows_of
-from zshash.collection.where import parse
+from zshash.collection.where import metadata_fields, parse
 from zshash.datasets import Dataset, Pictures
 from zshash.index import HammingIndex
 
@@ -64,10 +64,26 @@ def find(store: Store, where: str) -> Ids:
         except sqlite3.OperationalError as error:
             if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_ERROR:
                 raise
+            if "malformed JSON" in str(error):
+                raise DamagedError(
+                    f"{store.folder}: {DAMAGED} (labels or metadata of an item are no JSON)"
+                ) from error
             raise CollectionError(
                 f"{store.folder}: the condition {where!r} can not be used ({error})"
             ) from error
     return np.array([row[0] for row in found], dtype=np.int64)
+
+
+def unknown_fields(store: Store, where: str) -> list[str]:
+    """Which keys of metadata a condition names that no item has."""
+    with store.catalogue.reading() as connection:
+        return [
+            name
+            for name, there in metadata_fields(where).items()
+            if not connection.execute(
+                f"SELECT 1 FROM items WHERE {there.sql} LIMIT 1", there.parameters
+            ).fetchone()
+        ]
 
 
 def searched(store: Store, where: str | None) -> HammingIndex:

@@ -2,11 +2,13 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from tqdm import tqdm
 
 from zshash.collection.catalogue import FORMAT_VERSION, Catalogue
 from zshash.collection.change import Change
@@ -79,11 +81,14 @@ class Store:
                 self.catalogue.migrate()
         self.catalogue.check_tables()
         self.about: dict[str, Any] = self.catalogue.setting("about")
-        with self.catalogue.reading() as connection:
-            state = self.catalogue.state()
+
+        def begin(connection: Any, state: State) -> None:
             self._check_lost(snapshot, noted, state)
             self._mirror = self._first(connection, state, snapshot)
             self._encoder = self._load(state)
+
+        with ExitStack() as stack:
+            state = self._enter(stack, begin)
         self._saved_n = snapshot.n if snapshot else 0
         self._tail = state.next_id - (snapshot.next_id if snapshot else 0)
         if self._needs_saving:
@@ -132,6 +137,10 @@ class Store:
         """The model of the operation at hand."""
         return self._encoder
 
+    def bar(self, total: int) -> Any:
+        """A progress bar over items, where one was asked for and the output is a terminal."""
+        return tqdm(total=total, unit=" items", disable=None if self.progress and total else True)
+
     def close(self) -> None:
         """End the use of the folder; a writer leaves a snapshot behind."""
         with self._mutex:
@@ -146,17 +155,33 @@ class Store:
         """One state of the catalogue, with index and model to match."""
         with self._mutex, ExitStack() as stack:
             self._check_usable()
-            for attempt in range(ATTEMPTS):
-                with ExitStack() as trial:
-                    connection = trial.enter_context(self.catalogue.reading())
-                    state = self.catalogue.state()
-                    is_gone = not model_path(self.folder, state.model).exists()
-                    if is_gone and attempt < ATTEMPTS - 1:
-                        continue  # a writer has just put another model in its place
-                    self._follow(connection, state)
-                    stack.push(trial.pop_all())
-                    break
+            state = self._enter(stack, self._follow)
             yield state
+
+    def check_model(self) -> None:
+        """Look whether the model's file is the one that the catalogue speaks of."""
+        with self._mutex, ExitStack() as stack:
+            self._enter(stack, lambda _, state: check_model(self.folder, state.model))
+
+    def _enter(self, stack: ExitStack, use: Callable[[Any, State], object]) -> State:
+        """Begin a transaction, which `use` is called in; again where its model is gone.
+
+        Then a writer has just put another one in its place.
+        """
+        attempt = 0
+        while True:
+            attempt += 1
+            with ExitStack() as trial:
+                connection = trial.enter_context(self.catalogue.reading())
+                state = self.catalogue.state()
+                try:
+                    use(connection, state)
+                except DamagedError:
+                    if attempt == ATTEMPTS or model_path(self.folder, state.model).exists():
+                        raise
+                    continue
+                stack.push(trial.pop_all())
+                return state
 
     def _follow(self, connection: Any, state: State) -> None:
         if not self._mirror.agrees(state):

@@ -40,6 +40,11 @@ def sync(store: Store, folder: str | Path) -> Synced:
     with store.writing():
         paths = [str(path) for path in pictures_below(root, root.parent)]
         below = _items_below(store, root)
+        if below and not paths:
+            raise CollectionError(
+                f"{root}: it holds no pictures, and {len(below)} items are from there: is its disk "
+                "there? Remove them by their path if they are to go"
+            )
         looks, unread = _look(store, paths, below)
         plan = make_plan(paths, below, looks, unread, _owners(store, looks))
         report = Report(failures=list(unread.values()))
@@ -165,7 +170,8 @@ def _add(store: Store, root: Path, paths: list[str], report: Report) -> None:
         check_sources(paths, n), check_labels([known.get(path) for path in paths], n), ["{}"] * n
     )
     pictures = Pictures(tuple(map(Path, paths)), root=root.resolve())
-    add_pictures(store, pictures, columns, report, lambda _: None)
+    with store.bar(n) as bar:
+        add_pictures(store, pictures, columns, report, bar.update)
 
 
 def _labels(store: Store, root: Path) -> dict[str, list[str]]:

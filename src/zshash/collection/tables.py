@@ -75,7 +75,7 @@ def codes_of(rows: Sequence[Row], width: int) -> tuple[Ids, NDArray[np.uint8]]:
 
 
 def put_rows(connection: sqlite3.Connection, rows: Iterable[Sequence[Any]]) -> None:
-    """Insert rows, or replace those of the same ids."""
+    """Insert rows under new ids."""
     connection.executemany("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 

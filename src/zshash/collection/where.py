@@ -20,9 +20,18 @@ import math
 import re
 from typing import NamedTuple
 
-from zshash.collection.where_sql import Condition, Value, WhereError, compare, enclose, join, negate
+from zshash.collection.where_sql import (
+    BUILT_IN,
+    Condition,
+    Value,
+    WhereError,
+    compare,
+    enclose,
+    join,
+    negate,
+)
 
-__all__ = ["Condition", "WhereError", "parse"]
+__all__ = ["Condition", "WhereError", "metadata_fields", "parse"]
 
 MAX_CHARACTERS = 10_000
 MAX_COMPARISONS = 100  # SQLite refuses an expression that is 1000 deep,
@@ -85,6 +94,18 @@ def parse(text: str) -> Condition:
     return _Reader(text).whole()
 
 
+def metadata_fields(text: str) -> dict[str, Condition]:
+    """Which keys of the metadata a condition names, and for each the condition that it is there.
+
+    >>> list(metadata_fields("label = 'cat' and not camera.model = 'X'"))
+    ['camera.model']
+    """
+    reader = _Reader(text)
+    reader.whole()
+    own = [names for names in reader.fields if names[0] not in BUILT_IN]
+    return {".".join(names): enclose(compare(names, "!=", [None])) for names in own}
+
+
 class Token(NamedTuple):
     kind: str
     text: str
@@ -102,6 +123,7 @@ class _Reader:
         self._end = 0
         self._token = self._scan()
         self._n_comparisons = 0
+        self.fields: list[list[str]] = []
 
     def whole(self) -> Condition:
         condition = self._condition(0)
@@ -142,6 +164,7 @@ class _Reader:
                 self._token.start,
             )
         names = self._field()
+        self.fields.append(names)
         operator, place = self._operator(), self._token.start
         values = self._list() if operator.endswith("in") else [self._value()]
         try:

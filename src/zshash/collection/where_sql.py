@@ -6,7 +6,7 @@ No text but the constants in this file gets into the SQL; names and values are p
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Condition", "Value", "WhereError", "compare", "enclose", "join", "negate"]
+__all__ = ["BUILT_IN", "Condition", "Value", "WhereError", "compare", "enclose", "join", "negate"]
 
 Value = str | int | float | bool | None
 

@@ -1,5 +1,6 @@
 """Pictures that look like a picture, in a collection or a file of codes."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.collection import Collection, Match
-from zshash.datasets import Dataset, Pictures
+from zshash.datasets import DataError, Dataset, Pictures
 from zshash.encoding import Encoder, load_codes
 from zshash.images import PictureReader
 from zshash.index import HammingIndex
 
-__all__ = ["search_codes", "search_collection"]
+__all__ = ["search_codes", "search_collection", "unknown_fields"]
+
+AT_ONCE = 256  # queries that share one look at the condition
+BUILT_IN = ("label", "path", "id")
 
 
 def search_codes(
@@ -26,6 +30,10 @@ def search_codes(
     radius: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """For each query its neighbours, nearest first: the first `k`, or all within `radius`."""
+    if codes.suffix.lower() not in (".npz", ".npy"):
+        raise DataError(
+            f"{codes}: neither a collection nor codes that zshash encode wrote (.npz, .npy)"
+        )
     encoder = Encoder(model, reader)
     database = load_codes(codes, encoder)
     index = HammingIndex(n_bits=encoder.hasher.n_bits)
@@ -49,15 +57,34 @@ def search_collection(
     """For each query, then for each name, what a collection holds of it, the best first."""
     with Collection.open(folder, reader=reader) as collection:
         encoded = _encoded(collection.encoder, queries) if queries else []
-        for query, code in encoded:
+        n_found = 0
+        for start in range(0, len(encoded), AT_ONCE):
+            part = encoded[start : start + AT_ONCE]
+            codes = np.stack([code for _, code in part])
             if radius is None:
-                (found,) = collection.search_codes(code[None], k, where=where)
+                answers = collection.search_codes(codes, k, where=where)
             else:
-                (found,) = collection.radius_codes(code[None], radius, where=where)
-            yield {"query": query, "neighbours": [_described(match) for match in found]}
+                answers = collection.radius_codes(codes, radius, where=where)
+            n_found += sum(map(len, answers))
+            for (query, _), found in zip(part, answers, strict=True):
+                yield {"query": query, "neighbours": [_described(match) for match in found]}
         for name in names:
             best = collection.search_name(name, k, where=where)
+            n_found += len(best)
             yield {"query": name, "neighbours": [_described(match, "score") for match in best]}
+        unknown = unknown_fields(collection, where) if where and not n_found else ""
+        if unknown:
+            warnings.warn(unknown, UserWarning, stacklevel=2)
+
+
+def unknown_fields(collection: Collection, where: str) -> str:
+    """Which fields of a condition no item has and which there are; nothing if all is well."""
+    unknown = collection.unknown_fields(where)
+    if not unknown or not len(collection):
+        return ""
+    some = collection.items(collection.ids[:1000])
+    known = sorted({name for item in some for name in item.metadata})
+    return f"no item has {' or '.join(unknown)}; there are {', '.join([*BUILT_IN, *known])}"
 
 
 def _described(match: Match, kind: str = "distance") -> dict[str, Any]:

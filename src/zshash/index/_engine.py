@@ -112,7 +112,7 @@ class Engine:
         self, vectors: NDArray[np.float64], k: int
     ) -> tuple[NDArray[np.float64], Positions]:
         """Largest inner products with codes of ±1, and positions (q, k), ties by position."""
-        whole, units = round_vectors(vectors)
+        whole, exponents = round_vectors(vectors)
         sums = np.empty((len(vectors), k), dtype=np.int64)
         positions = np.empty((len(vectors), k), dtype=np.int64)
 
@@ -124,7 +124,8 @@ class Engine:
             spread(search, list(_slices(len(vectors), TOGETHER)))
         # Each bit counts twice as much as its entry, above a code with all bits where it hurts.
         lowest = np.abs(whole).sum(axis=1)
-        return (2 * sums - lowest[:, None]) * units[:, None], positions
+        scores = (2 * sums - lowest[:, None]).astype(np.float64)
+        return np.ldexp(scores, exponents[:, None]), positions
 
     def _worth_it(self, n_queries: int, n_steps: int) -> Buckets | None:
         """Buckets, where they can win and queries so far would have paid for making them."""

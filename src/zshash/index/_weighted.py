@@ -42,17 +42,15 @@ class Weights(NamedTuple):
     units: NDArray[np.int64]
 
 
-def round_vectors(vectors: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Vectors (q, bits) as whole numbers, and what 1 stands for (q,): a power of two.
+def round_vectors(vectors: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Vectors (q, bits) as whole numbers, and which power of two 1 stands for (q,).
 
     >>> round_vectors(np.array([[0.5, -0.25]]))
-    (array([[ 549755813888, -274877906944]]), array([9.09494702e-13]))
+    (array([[ 549755813888, -274877906944]]), array([-40], dtype=int32))
     """
     largest = np.abs(vectors).max(axis=1, initial=0.0)
-    exponents = np.frexp(largest)[1] - PRECISION
-    return np.rint(np.ldexp(vectors, -exponents[:, None])).astype(np.int64), np.ldexp(
-        1.0, exponents
-    )
+    exponents: NDArray[np.int32] = np.frexp(largest)[1] - np.int32(PRECISION)
+    return np.rint(np.ldexp(vectors, -exponents[:, None])).astype(np.int64), exponents
 
 
 def make_weights(whole: NDArray[np.int64], n_words: int) -> Weights:

@@ -5,6 +5,9 @@ that a code is copied about log2(n) times however small the batches are. Searchi
 all runs into one, and the engine searches in that one.
 """
 
+import threading
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,9 +25,9 @@ class HammingIndex:
 
     Neighbours come ordered by (distance, id). Codes and ids take 8 bytes an id and 8 bytes for
     every 64 bits begun. When queries enough have come to pay for it, codes are also sorted into
-    buckets (see `prepare`). Several threads may search at once as long as none changes the index
-    meanwhile; one search uses as many threads as BLAS would, which ``OMP_NUM_THREADS`` and
-    threadpoolctl set.
+    buckets (see `prepare`). Several threads may share an index: a search sees the codes as they
+    were when it began. One search uses as many threads as BLAS would, which ``OMP_NUM_THREADS``
+    and threadpoolctl set.
 
     Parameters
     ----------
@@ -55,6 +58,16 @@ class HammingIndex:
         self._next_id = 0
         self._runs: list[Run] = []
         self._engine: Engine | None = None
+        self._changing = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What makes a copy: all but the lock and the buckets."""
+        return {"n_bits": self._n_bits, "next_id": self._next_id, "runs": self._runs}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        HammingIndex.__init__(self, state["n_bits"])
+        self._next_id = state["next_id"]
+        self._set(state["runs"])
 
     @property
     def n_bits(self) -> int:
@@ -83,7 +96,8 @@ class HammingIndex:
     def __contains__(self, item: object) -> bool:
         if not isinstance(item, int | np.integer) or not INT64.min <= item <= INT64.max:
             return False
-        return any(holds(run.ids, np.array([item])).any() for run in self._runs)
+        wanted = np.array([item], dtype=np.int64)
+        return any(holds(run.ids, wanted).any() for run in self._runs)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n_bits={self._n_bits})"
@@ -94,14 +108,15 @@ class HammingIndex:
         An id that is taken or given twice is refused, and then nothing is added.
         """
         codes = check_codes("codes", codes, self._n_bits)
-        ids = self._new_ids(len(codes)) if ids is None else self._check_new_ids(ids, len(codes))
-        if len(ids) == 0:
-            return
-        runs = [*self._runs, merge([Run(ids, as_words(codes))])]
-        while len(runs) > 1 and len(runs[-2].ids) < 2 * len(runs[-1].ids):
-            runs[-2:] = [merge(runs[-2:])]
-        self._set(runs)
-        self._next_id = max(self._next_id, int(ids.max()) + 1)
+        with self._changing:
+            ids = self._new_ids(len(codes)) if ids is None else self._check_new_ids(ids, len(codes))
+            if len(ids) == 0:
+                return
+            runs = [*self._runs, merge([Run(ids, as_words(codes))])]
+            while len(runs) > 1 and len(runs[-2].ids) < 2 * len(runs[-1].ids):
+                runs[-2:] = [merge(runs[-2:])]
+            self._set(runs)
+            self._next_id = max(self._next_id, int(ids.max()) + 1)
 
     def remove(self, ids: ArrayLike) -> int:
         """Remove the codes under `ids` and return how many there were.
@@ -109,14 +124,17 @@ class HammingIndex:
         If an id is unknown, it is refused and nothing is removed.
         """
         unwanted = np.unique(_check_ids(ids))
-        run = self._merged()
-        unknown = unwanted[~holds(run.ids, unwanted)]
-        if len(unknown):
-            raise ValueError(f"the index does not hold {_some(unknown)}, so nothing was removed")
-        keep = np.ones(len(run.ids), dtype=bool)
-        keep[np.searchsorted(run.ids, unwanted)] = False
-        if len(unwanted):
-            self._set([run.take(keep)])
+        with self._changing:
+            run = self._merged()
+            unknown = unwanted[~holds(run.ids, unwanted)]
+            if len(unknown):
+                raise ValueError(
+                    f"the index does not hold {_some(unknown)}, so nothing was removed"
+                )
+            keep = np.ones(len(run.ids), dtype=bool)
+            keep[np.searchsorted(run.ids, unwanted)] = False
+            if len(unwanted):
+                self._set([run.take(keep)])
         return len(unwanted)
 
     def get(self, ids: ArrayLike) -> Codes:
@@ -168,9 +186,9 @@ class HammingIndex:
             Each row ordered by (distance, id).
         """
         queries = check_codes("queries", queries, self._n_bits)
-        run = self._merged()
+        run, engine = self._current()
         k = min(check_integer("k", k, 1), len(run.ids))
-        distances, positions = self._searcher().nearest(_rows(queries), k)
+        distances, positions = engine.nearest(_rows(queries), k)
         return distances, run.ids_at(positions)
 
     def radius(self, queries: ArrayLike, r: int) -> tuple[Ids, Distances, Ids]:
@@ -191,8 +209,9 @@ class HammingIndex:
             Each query's part ordered by (distance, id).
         """
         queries = check_codes("queries", queries, self._n_bits)
-        run, r = self._merged(), check_integer("r", r, 0)
-        counts, distances, positions = self._searcher().within(_rows(queries), r)
+        r = check_integer("r", r, 0)
+        run, engine = self._current()
+        counts, distances, positions = engine.within(_rows(queries), r)
         return np.concatenate([[0], np.cumsum(counts)]), distances, run.ids_at(positions)
 
     def search_weighted(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
@@ -221,16 +240,17 @@ class HammingIndex:
         (array([[4., 2.]]), array([[1, 0]]))
         """
         vectors = _check_vectors(vectors, self._n_bits)
-        run = self._merged()
+        run, engine = self._current()
         k = min(check_integer("k", k, 1), len(run.ids))
-        scores, positions = self._searcher().heaviest(vectors, k)
+        scores, positions = engine.heaviest(vectors, k)
         return scores, run.ids_at(positions)
 
     def _merged(self) -> Run:
         """All runs as one; the index keeps it, so that the work is done once."""
-        if len(self._runs) != 1:
-            self._set([merge([empty_run(self._n_bits), *self._runs])])
-        return self._runs[0]
+        with self._changing:
+            if len(self._runs) != 1:
+                self._set([merge([empty_run(self._n_bits), *self._runs])])
+            return self._runs[0]
 
     def _taken(self, ids: Ids) -> Run:
         """What lies under some ids, in their order."""
@@ -242,9 +262,15 @@ class HammingIndex:
 
     def _searcher(self) -> Engine:
         """The engine for the codes as they are."""
-        if self._engine is None:
-            self._engine = Engine(self._merged().words, self._n_bits)
-        return self._engine
+        return self._current()[1]
+
+    def _current(self) -> tuple[Run, Engine]:
+        """The codes as they are, and the engine for them."""
+        with self._changing:
+            run = self._merged()
+            if self._engine is None:
+                self._engine = Engine(run.words, self._n_bits)
+            return run, self._engine
 
     def _set(self, runs: list[Run]) -> None:
         for run in runs:
@@ -252,9 +278,9 @@ class HammingIndex:
         self._runs, self._engine = runs, None
 
     def _new_ids(self, n: int) -> Ids:
-        if self._next_id + n - 1 > INT64.max:
+        if n and self._next_id + n - 1 > INT64.max:
             raise ValueError("the ids after the largest ever used do not fit in 64 bits; pass ids")
-        return np.arange(n, dtype=np.int64) + self._next_id
+        return np.arange(n, dtype=np.int64) + np.int64(min(self._next_id, INT64.max))
 
     def _check_new_ids(self, ids: ArrayLike, n: int) -> Ids:
         ids = _check_ids(ids)
