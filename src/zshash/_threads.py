@@ -85,8 +85,8 @@ def all_cores() -> Iterator[tuple[ThreadPoolExecutor, int]]:
             yield pool, 1
     else:
         try:
-            number, blas = n_threads(), _controller().select(user_api="blas")
-            with blas.limit(limits=1), ThreadPoolExecutor(number) as pool:
+            number = n_threads()
+            with _blas().limit(limits=1), ThreadPoolExecutor(number) as pool:
                 _own.cores = pool, number
                 try:
                     yield _own.cores
@@ -98,8 +98,7 @@ def all_cores() -> Iterator[tuple[ThreadPoolExecutor, int]]:
 
 def n_threads() -> int:
     """As many threads as BLAS would use."""
-    blas = _controller().select(user_api="blas")
-    return max([1, *(int(library.num_threads) for library in blas.lib_controllers)])
+    return max([1, *(int(library.num_threads) for library in _blas().lib_controllers)])
 
 
 def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
@@ -139,8 +138,8 @@ if hasattr(os, "register_at_fork"):  # threads do not live on in a child process
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _blas() -> ThreadpoolController:
     """The BLAS libraries of this process; looked for once, because that takes milliseconds."""
     import scipy.linalg  # noqa: F401, SciPy brings a BLAS of its own
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")

@@ -42,7 +42,7 @@ def sync(store: Store, folder: str | Path) -> Synced:
         below = _items_below(store, root)
         if below and not paths:
             raise CollectionError(
-                f"{root}: it holds no pictures, and {len(below)} items are from there: is its disk "
+                f"{root}: no picture is left there of {len(below)} in the collection: is its disk "
                 "there? Remove them by their path if they are to go"
             )
         looks, unread = _look(store, paths, below)
