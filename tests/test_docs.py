@@ -16,7 +16,8 @@ PAGES += [f"docs/methods/{path.name}" for path in (ROOT / "docs" / "methods").gl
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/guide.md", "docs/pictures.md", "docs/collections.md"]
+    "page",
+    ["README.md", "docs/guide.md", "docs/pictures.md", "docs/collections.md", "docs/search.md"],
 )
 def test_python_code_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
