@@ -9,15 +9,9 @@ from threadpoolctl import threadpool_limits
 
 from zshash import codes
 from zshash.index import HammingIndex, _engine
-from zshash.index._buckets import (
-    CHUNK,
-    _sort,
-    choose_pieces,
-    look,
-    make_buckets,
-    steps_within,
-)
+from zshash.index._buckets import CHUNK, _sort, look, steps_within
 from zshash.index._runs import as_codes, as_words
+from zshash.index._tables import choose_pieces, make_buckets
 
 
 def clustered(n, n_bits, seed, n_centres=20, flips=0.05):

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._threads import n_threads, spread
-from zshash.index._buckets import CHUNK, Buckets, choose_pieces, look, make_buckets, steps_within
+from zshash.index._buckets import CHUNK, look, steps_within
 from zshash.index._runs import Words
 from zshash.index._scan import scan_nearest, scan_within
+from zshash.index._tables import Buckets, choose_pieces, make_buckets
 from zshash.index._weighted import heaviest, make_weights, round_vectors
 
 __all__ = ["Distances", "Engine", "Positions"]
