@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from zshash import codes, metrics
-from zshash.metrics.histograms import BLOCK
+from zshash.metrics.relevance import BLOCK
 
 
 def random_codes(rng, n, n_bits):
@@ -53,14 +53,6 @@ def test_ranked_orders_by_distance_and_position(k):
     assert relevant.dtype == total.dtype == np.int64
 
 
-def test_shared_labels():
-    queries, database = np.array([[1, 1, 0], [0, 0, 0]]), np.array([[1, 1, 1], [0, 1, 0]])
-    rows = slice(0, 2)
-    assert metrics.share_labels(queries, database)(rows).tolist() == [[True, True], [False, False]]
-    twice = metrics.share_labels(queries, database, at_least=2)
-    assert twice(rows).tolist() == [[True, False], [False, False]]
-
-
 @pytest.mark.parametrize(
     ("queries", "database", "n_bits", "message"),
     [
@@ -104,17 +96,6 @@ def test_bad_relevance(relevance):
     for function in (metrics.histograms, metrics.ranked):
         with pytest.raises(ValueError, match=r"booleans of shape \(2, 3\) \(queries, database\)"):
             function(queries, database, relevance)
-
-
-def test_bad_labels():
-    with pytest.raises(ValueError, match="labels must be 1-D; for 0/1 label matrices use share_"):
-        metrics.same_label([[0, 1]], [0, 1])
-    with pytest.raises(ValueError, match=r"same labels as columns, got \(1, 2\) and \(1, 3\)"):
-        metrics.share_labels([[0, 1]], [[0, 1, 1]])
-    with pytest.raises(ValueError, match="only 0 and 1"):
-        metrics.share_labels([[0, 1]], [[0, 2]])
-    with pytest.raises(ValueError, match="at_least must be a whole number of at least 1"):
-        metrics.share_labels([[0, 1]], [[0, 1]], at_least=0)
 
 
 def test_read_only_input_is_fine():

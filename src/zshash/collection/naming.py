@@ -11,6 +11,7 @@ from zshash.collection.errors import CollectionError
 from zshash.collection.rows import Match
 from zshash.collection.searching import matches, searched
 from zshash.collection.store import Store
+from zshash.hashing import ZSH
 from zshash.semantics import open_source
 
 __all__ = ["search_name"]
@@ -31,21 +32,20 @@ def search_name(store: Store, name: str, k: int, where: str | None) -> list[Matc
 def _direction(store: Store, name: str) -> NDArray[np.float32]:
     """How much each bit speaks for a name: A(y − ȳ), (n_bits,)."""
     hasher, notes = store.encoder.hasher, store.encoder.notes
-    mapping, rotation = getattr(hasher, "mapping_", None), getattr(hasher, "rotation_", None)
-    if mapping is None or rotation is None:
+    if not isinstance(hasher, ZSH):
         raise CollectionError(
             f"{store.folder}: {type(hasher).__name__} does not learn what names mean, so items "
             "can not be searched by name: make the collection with a model of ZSH"
         )
     specs, seen = _specs(store), tuple(notes["seen"])
     vectors = _vectors(specs, seen, tuple(notes.get("synsets") or seen), name)
-    meaning = np.asarray(mapping, dtype=np.float64) @ np.asarray(rotation, dtype=np.float64).T
-    if vectors.shape[1] != meaning.shape[1]:
+    expected = hasher.mapping_.shape[1]
+    if vectors.shape[1] != expected:
         raise CollectionError(
-            f"{store.folder}: its model was trained with vectors of {meaning.shape[1]} numbers "
-            f"for a name, and these have {vectors.shape[1]}: name the same sources as semantics"
+            f"{store.folder}: its model was trained with vectors of {expected} numbers for a "
+            f"name, and these have {vectors.shape[1]}: name the same sources as semantics"
         )
-    direction = meaning @ (vectors[0] - vectors[1:].mean(axis=0))
+    direction = hasher.directions(vectors[0], vectors[1:].mean(axis=0))
     return np.asarray(direction, dtype=np.float32)
 
 

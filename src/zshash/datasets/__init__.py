@@ -8,6 +8,7 @@ from zshash.datasets.folders import read_folder
 from zshash.datasets.idx import read_idx
 from zshash.datasets.manifests import read_manifest
 from zshash.datasets.mirflickr import read_mirflickr
+from zshash.datasets.mosaics import mosaics
 from zshash.datasets.opening import open_data
 from zshash.datasets.splits import Split, conventional_split, zero_shot_split
 from zshash.datasets.tables import load_features
@@ -22,6 +23,7 @@ __all__ = [
     "digits",
     "fetch",
     "load_features",
+    "mosaics",
     "open_data",
     "read_cifar",
     "read_folder",

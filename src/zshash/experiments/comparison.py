@@ -1,6 +1,5 @@
 """Methods side by side: every one at every code length, on the same splits."""
 
-import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from zshash._files import write_whole
 from zshash.datasets import DataError, Dataset, load_features
 from zshash.datasets.opening import NAMES
-from zshash.experiments.protocol import Protocol, Setup, run_setup, setup_name, versions
+from zshash.experiments.protocol import Protocol, Setup, checksum, run_setup, setup_name, versions
 from zshash.experiments.standard import SETTINGS, STANDARD, data_folder
 from zshash.experiments.tables import Record, to_json, to_markdown
 from zshash.experiments.training import find_unseen, label_names, make_targets
@@ -64,7 +61,7 @@ def make_task(
     if protocol["unseen"] is not None:
         protocol["unseen"] = find_unseen(dataset, protocol["unseen"])
     setups = make_setups(methods, bits, labels, normalize=normalize)
-    return Task(path.stem, dataset, Protocol(**protocol), setups, _checksum(dataset, labels))
+    return Task(path.stem, dataset, Protocol(**protocol), setups, checksum(dataset, labels))
 
 
 def _standard(name: str, methods: Settings, bits: Sequence[int]) -> Task:
@@ -79,18 +76,7 @@ def _standard(name: str, methods: Settings, bits: Sequence[int]) -> Task:
     source = folder / facts.labels
     labels = [str(source) if source.is_file() else facts.labels]
     own = {key: {**SETTINGS.get(key, {}), **parameters} for key, parameters in methods.items()}
-    return Task(name, dataset, protocol, make_setups(own, bits, labels), _checksum(dataset, labels))
-
-
-def _checksum(dataset: Dataset, labels: Sequence[str]) -> str:
-    """Of all that is read from files."""
-    digest = hashlib.sha256(np.ascontiguousarray(dataset.X).data)
-    digest.update(json.dumps([dataset.names, dataset.synsets]).encode())
-    if dataset.labels is not None:
-        digest.update(np.ascontiguousarray(dataset.labels).data)
-    for spec in labels:
-        digest.update(Path(spec).read_bytes() if Path(spec).is_file() else spec.encode())
-    return digest.hexdigest()[:16]
+    return Task(name, dataset, protocol, make_setups(own, bits, labels), checksum(dataset, labels))
 
 
 def make_setups(

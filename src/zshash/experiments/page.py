@@ -14,7 +14,7 @@ from zshash.datasets import Dataset
 from zshash.experiments.demo import Demo, Gallery, Retrieval
 from zshash.experiments.protocol import with_deviation
 
-__all__ = ["render"]
+__all__ = ["STYLE", "png", "render"]
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2330; --paper: #fbfbf9; --soft: #667; --line: #d5d7dd;
@@ -34,7 +34,10 @@ figure { margin: 0 0 1.4rem; } figcaption { font-weight: 600; margin-bottom: .4r
 .row div:first-child { margin-right: .8rem; } .row .right { border-color: var(--good); }
 .row .wrong { border-color: var(--bad); border-style: dashed; }
 .row small { display: block; text-align: center; color: var(--soft); font-size: .7rem; }
-svg { max-width: 100%; height: auto; } svg text { fill: var(--soft); font-size: 12px; }
+svg { max-width: 100%; height: auto; }
+"""
+CURVE_STYLE = """
+svg text { fill: var(--soft); font-size: 12px; }
 svg .axis { stroke: var(--line); fill: none; }
 svg .curve { stroke: var(--curve); fill: none; stroke-width: 2; }
 svg circle { fill: var(--curve); }
@@ -50,7 +53,8 @@ def render(demo: Demo) -> str:
     seeds = len({record["seed"] for record in demo.records})
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>zshash: digits nobody labelled</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{STYLE}{CURVE_STYLE}</style></head>
 <body>
 <h1>Finding digits that nobody labelled</h1>
 <p>Each run hides two of the ten digits, learns {demo.n_bits}-bit codes from pictures and names of
@@ -114,10 +118,11 @@ def _picture(dataset: Dataset, row: int, role: str, caption: str) -> str:
 
 
 def png(image: NDArray[np.uint8]) -> bytes:
-    """A grey picture (height, width) as a PNG file."""
-    height, width = image.shape
+    """A picture, grey (height, width) or in colours (height, width, 3), as a PNG file."""
+    height, width = image.shape[:2]
+    colour_type = 0 if image.ndim == 2 else 2
     lines = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(image))
-    header = struct.pack(">2I5B", width, height, 8, 0, 0, 0, 0)
+    header = struct.pack(">2I5B", width, height, 8, colour_type, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,14 +1,18 @@
 """Retrieval, scored: hide categories, learn from the others, search for the hidden."""
 
+import hashlib
+import json
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 import scipy
 import sklearn
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 import zshash
@@ -16,7 +20,9 @@ from zshash import metrics
 from zshash.datasets import DataError, Dataset, Split, conventional_split, zero_shot_split
 from zshash.experiments.training import fit_timed, label_names
 
-__all__ = ["Protocol", "Setup", "run", "summarize"]
+__all__ = ["Protocol", "Setup", "checksum", "run", "summarize"]
+
+Codes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -127,11 +133,22 @@ def make_record(
 
 def score(dataset: Dataset, hasher: Any, split: Split, protocol: Protocol) -> dict[str, Any]:
     """MAP and precision of the split's queries in its database, all hashed by `hasher`."""
+    return score_codes(dataset, encode_split(dataset, hasher, split), split, protocol)
+
+
+def encode_split(dataset: Dataset, hasher: Any, split: Split) -> tuple[Codes, Codes]:
+    """Codes of the queries and of the database."""
+    return hasher.encode(dataset.X[split.queries]), hasher.encode(dataset.X[split.database])
+
+
+def score_codes(
+    dataset: Dataset, codes: tuple[Codes, Codes], split: Split, protocol: Protocol
+) -> dict[str, Any]:
+    """MAP and precision of the split's queries in its database, as they are hashed."""
     assert dataset.labels is not None
     relevance = metrics.same_label if dataset.labels.ndim == 1 else metrics.share_labels
     return metrics.evaluate(
-        hasher.encode(dataset.X[split.queries]),
-        hasher.encode(dataset.X[split.database]),
+        *codes,
         relevance(dataset.labels[split.queries], dataset.labels[split.database]),
         k=protocol.k,
         radius=protocol.radius,
@@ -159,6 +176,17 @@ def with_deviation(row: dict[str, Any], key: str) -> str:
     """Mean and deviation of a score as they are printed."""
     deviation = row[f"{key}_deviation"]
     return f"{row[key]:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")
+
+
+def checksum(dataset: Dataset, labels: Sequence[str]) -> str:
+    """Of all that is read from files: samples, names and label sources."""
+    digest = hashlib.sha256(np.ascontiguousarray(dataset.X).data)
+    digest.update(json.dumps([dataset.names, dataset.synsets]).encode())
+    if dataset.labels is not None:
+        digest.update(np.ascontiguousarray(dataset.labels).data)
+    for spec in labels:
+        digest.update(Path(spec).read_bytes() if Path(spec).is_file() else spec.encode())
+    return digest.hexdigest()[:16]
 
 
 def versions() -> dict[str, str]:

@@ -90,19 +90,28 @@ def _no_category(name: str, known: Iterable[str]) -> str:
     return f"the data has no category {name!r} ({hint})"
 
 
+def called_by(dataset: Dataset | Pictures, spec: str) -> tuple[str, ...]:
+    """What a label source knows categories by: WordNet by ids where there are some, or names."""
+    return dataset.synsets if spec == WORDNET and dataset.synsets else dataset.names
+
+
 def label_vectors(
-    dataset: Dataset | Pictures, categories: NDArray[np.int64], labels: Sequence[str]
+    dataset: Dataset | Pictures,
+    categories: NDArray[np.int64],
+    labels: Sequence[str],
+    seen: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float32]:
     """Unit vectors (len(categories), p) of some categories, in the space the seen ones span.
 
-    WordNet looks categories up by their ids where the data has them, other sources by name.
+    Without `seen`, these categories are the seen ones.
     """
     parts = []
     for spec in labels:
-        called = dataset.synsets if spec == WORDNET and dataset.synsets else dataset.names
+        called = called_by(dataset, spec)
         names = [called[number] for number in categories]
+        basis = names if seen is None else [called[number] for number in seen]
         try:
-            parts.append(open_source(spec, seen=names, only=names).embed(names))
+            parts.append(open_source(spec, seen=basis, only=names).embed(names))
         except UnknownNames as error:
             raise DataError(
                 f"{error}; rename what means nothing to it, or choose --labels onehot or a file of "

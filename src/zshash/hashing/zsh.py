@@ -28,6 +28,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from zshash import codes
 from zshash._threads import all_cores
@@ -165,6 +166,16 @@ class ZSH(KernelHasher):
             features = self._fit_kernel(X, rng)
             self._alternate(features, targets, self._system_matrix(X, features), rng)
         return self
+
+    def directions(self, vectors, center=0.0):
+        """How much each bit speaks for label vectors (n, p): (vectors − center) Aᵀ, (n, n_bits).
+
+        Codes whose product with a direction is large fit its name. With the mean of the seen
+        label vectors as `center`, bits that all categories share do not count.
+        """
+        check_is_fitted(self)
+        meaning = self.mapping_.astype(np.float64) @ self.rotation_.astype(np.float64).T
+        return (np.asarray(vectors, dtype=np.float64) - center) @ meaning.T
 
     def _system_matrix(self, X, features):
         """M = ΦᵀΦ + β/α I + γ/α ΦᵀLΦ, the same in every iteration."""

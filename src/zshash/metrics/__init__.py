@@ -1,6 +1,8 @@
 """How well codes retrieve."""
 
-from zshash.metrics.histograms import histograms, ranked, same_label, share_labels
+from zshash.metrics.histograms import histograms, ranked
+from zshash.metrics.real_values import scored
+from zshash.metrics.relevance import related_labels, same_label, share_labels
 from zshash.metrics.scores import (
     average_precision,
     evaluate,
@@ -23,6 +25,8 @@ __all__ = [
     "precision_within",
     "ranked",
     "recall_within",
+    "related_labels",
     "same_label",
+    "scored",
     "share_labels",
 ]

@@ -1,88 +1,18 @@
 """From codes and relevance to one histogram of distances, or one ranking, per query."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from zshash._compiled import compiled
 from zshash._threads import run_blocks
 from zshash.codes import check_codes, check_integer, words
+from zshash.metrics.relevance import Counts, Relevance, blocks
 
-Counts = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Relevance = NDArray[np.bool_] | Callable[[slice], NDArray[np.bool_]]
-
-# Entries of the relevance matrix that are held at a time, in whole rows and at least one.
-BLOCK = 1 << 22
-
-
-def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Relevance:
-    """Relevance by class: an item is relevant to the queries of its own label.
-
-    Parameters
-    ----------
-    query_labels, database_labels : array-like of shape (q,) and (n,)
-        Numbers or strings.
-
-    Returns
-    -------
-    callable
-        Takes a slice of queries and gives their rows of the relevance matrix.
-
-    Examples
-    --------
-    >>> same_label(["cat", "dog"], ["dog", "cat", "cat"])(slice(0, 2))
-    array([[False,  True,  True],
-           [ True, False, False]])
-    """
-    queries, database = np.asarray(query_labels), np.asarray(database_labels)
-    if queries.ndim != 1 or database.ndim != 1:
-        raise ValueError("labels must be 1-D; for 0/1 label matrices use share_labels")
-    # Small integers compare many times faster than strings.
-    _, numbers = np.unique(np.concatenate([queries, database]), return_inverse=True)
-    left, right = np.split(numbers.astype(np.int32), [len(queries)])
-    return lambda rows: left[rows, None] == right
-
-
-def share_labels(
-    query_labels: ArrayLike, database_labels: ArrayLike, at_least: int = 1
-) -> Relevance:
-    """Relevance by shared labels: an item is relevant if it shares `at_least` of the query's.
-
-    Parameters
-    ----------
-    query_labels, database_labels : array-like of shape (q, c) and (n, c)
-        0/1 matrices, a column per label.
-    at_least : int, default=1
-        How many labels must be shared.
-
-    Returns
-    -------
-    callable
-        Takes a slice of queries and gives their rows of the relevance matrix.
-
-    Examples
-    --------
-    >>> share_labels([[1, 1, 0]], [[1, 0, 0], [0, 0, 1], [1, 1, 1]], at_least=2)(slice(0, 1))
-    array([[False, False,  True]])
-    """
-    queries, database = np.asarray(query_labels), np.asarray(database_labels)
-    if queries.ndim != 2 or database.ndim != 2 or queries.shape[1] != database.shape[1]:
-        raise ValueError(
-            "label matrices must be (q, c) and (n, c) with the same labels as columns, "
-            f"got {queries.shape} and {database.shape}"
-        )
-    for labels in (queries, database):
-        if not np.isin(labels, (0, 1)).all():
-            raise ValueError("label matrices must hold only 0 and 1")
-    check_integer("at_least", at_least, 1)
-    # float32 multiplies fast and counts exactly up to 2**24 labels.
-    left, right = queries.astype(np.float32), database.astype(np.float32).T
-    return lambda rows: left[rows] @ right >= at_least
 
 
 def histograms(
@@ -100,7 +30,7 @@ def histograms(
         Packed codes, as `zshash.codes.pack` makes them.
     is_relevant : bool array of shape (q, n), or callable
         A callable takes a slice of queries and returns their rows, so that the whole matrix
-        is never held; see `same_label` and `share_labels`.
+        is never held; see `same_label`, `share_labels` and `related_labels`.
     n_bits : int, default=8 * bytes
         Length of the codes, which sets the number of distances.
 
@@ -110,6 +40,7 @@ def histograms(
 
     Examples
     --------
+    >>> from zshash.metrics import same_label
     >>> database = np.array([[0], [1], [255]], dtype=np.uint8)
     >>> relevant, total = histograms(database[:1], database, same_label([0], [0, 0, 1]))
     >>> total, relevant
@@ -122,7 +53,7 @@ def histograms(
         rows, block = part
         _count(queries[rows], database, block, counts[rows])
 
-    run_blocks(count, _blocks(is_relevant, len(queries), len(database)))
+    run_blocks(count, blocks(is_relevant, len(queries), len(database)))
     return counts[:, :, 1].copy(), counts.sum(axis=2)
 
 
@@ -153,6 +84,7 @@ def ranked(
 
     Examples
     --------
+    >>> from zshash.metrics import same_label
     >>> database = np.array([[3], [1], [2], [0]], dtype=np.uint8)
     >>> ranked(database[3:], database, same_label([0], [1, 1, 0, 0]), k=3)
     (array([[1, 0, 1]]), array([[1, 1, 1]]))
@@ -168,30 +100,8 @@ def ranked(
         total = counts.sum(axis=2)
         _rank(queries[rows], database, block, np.cumsum(total, axis=1) - total, relevant[rows])
 
-    run_blocks(rank, _blocks(is_relevant, len(queries), len(database)))
+    run_blocks(rank, blocks(is_relevant, len(queries), len(database)))
     return relevant, np.ones_like(relevant)
-
-
-def _blocks(
-    is_relevant: Relevance, n_queries: int, n_database: int
-) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
-    """Walk through the relevance matrix in blocks of rows."""
-    if not callable(is_relevant):
-        is_relevant = _check_relevance(is_relevant, n_queries, n_database).__getitem__
-    step = max(1, BLOCK // n_database)
-    for start in range(0, n_queries, step):
-        rows = slice(start, min(start + step, n_queries))
-        yield rows, _check_relevance(is_relevant(rows), rows.stop - start, n_database)
-
-
-def _check_relevance(rows: ArrayLike, n_queries: int, n_database: int) -> NDArray[np.bool_]:
-    rows = np.asarray(rows)
-    if rows.dtype != np.bool_ or rows.shape != (n_queries, n_database):
-        raise ValueError(
-            f"is_relevant must give booleans of shape {(n_queries, n_database)} "
-            f"(queries, database), got {rows.dtype} of shape {rows.shape}"
-        )
-    return np.ascontiguousarray(rows)
 
 
 def _check_codes(

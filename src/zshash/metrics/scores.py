@@ -4,7 +4,8 @@ Hamming distances are small integers, so most neighbours tie, and the order insi
 accident that can move a score by several points. Every score here follows from two histograms
 per query, `relevant` and `total`: how many items lie at each distance. It is the expected value
 over random orders within ties, in closed form. `ranked` gives the other reading, the order by
-(distance, position), in the same form, so that the same functions score it.
+(distance, position), in the same form, so that the same functions score it, and `scored` ranks
+by real values instead of distances.
 
 Wherever a rank `k` goes beyond the database, it stands for the size of the database.
 """
@@ -16,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from zshash.codes import check_integer
 from zshash.metrics import ties as orders
-from zshash.metrics.histograms import Counts, Relevance, histograms, ranked
+from zshash.metrics.histograms import histograms, ranked
+from zshash.metrics.relevance import Counts, Relevance
 
 Scores = NDArray[np.float64]
 
@@ -51,7 +53,7 @@ def mean_average_precision(
     Parameters
     ----------
     relevant, total : int arrays of shape (q, bins)
-        From `histograms` or `ranked`.
+        From `histograms`, `ranked` or `scored`.
     k : int, default=all
         How many ranks count.
     normalize : {"retrieved", "possible"}, default="retrieved"

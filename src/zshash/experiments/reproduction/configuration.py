@@ -1,0 +1,231 @@
+"""Experiments as configurations: a TOML file names data, label sources, methods, bits and seeds.
+
+title = "Truck unseen"
+seeds = 5
+quick_seeds = 2
+
+[parameters.KSH]          # of a method, wherever it runs
+n_anchors = 1000
+
+[[parts]]                 # a task, or as many as `vary` gives
+task = "retrieval"
+data = "features/cifar10_lite0_pca256.npz"
+unseen = ["truck"]
+
+[parts.vary]              # every combination of these
+method = ["ZSH", "KSH"]
+bits = [16, 32, 64]
+
+[[quick]]                 # the same for a small version, in place of `parts`
+...
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache
+from importlib import resources
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from zshash.datasets import DataError
+from zshash.experiments.reproduction.tasks import TASKS, Task
+from zshash.hashing.registry import METHODS
+from zshash.semantics.names import near_misses
+
+__all__ = ["NAMES", "Changes", "Experiment", "read_experiment"]
+
+NAMES = (
+    "convergence",
+    "cifar10",
+    "unseen-category",
+    "seen-ratio",
+    "training-size",
+    "imagenet",
+    "related",
+    "mirflickr",
+    "exemplars",
+    "names",
+    "labels",
+    "alignment",
+    "structure",
+)
+"""The experiments that come with the package, in the order of the report."""
+
+TOP = {"title", "seeds", "quick_seeds", "parameters", "parts", "quick"}
+WORDS = {"data", "method", "extractor", "training", "pictures"}
+LISTS = {"labels", "unseen", "tags"}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Tasks that belong together, and how often each is run."""
+
+    name: str
+    title: str
+    tasks: tuple[Task, ...]
+    seeds: int
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a user wants other than the configuration says; None and empty leave it as it is.
+
+    `data` and `training` take the place of the data to search and to learn from; `methods` and
+    `bits` of those that are varied.
+    """
+
+    quick: bool = False
+    seeds: int | None = None
+    methods: tuple[str, ...] = ()
+    bits: tuple[int, ...] = ()
+    data: str | None = None
+    training: str | None = None
+
+
+def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
+    """An experiment by its name, or by the path of a configuration.
+
+    Raises
+    ------
+    DataError
+        If there is none, or it can not be understood; the message says where.
+    """
+    changes = changes or Changes()
+    content = _read(name)
+    origin = name
+    _check_top(origin, content)
+    key, seeds_key = ("quick", "quick_seeds") if changes.quick else ("parts", "seeds")
+    if not content.get(key):
+        raise DataError(f"{origin}: there is no [[{key}]]")
+    shared = content.get("parameters", {})
+    tasks = [
+        _make_task(origin, point, shared)
+        for part in content[key]
+        for point in _points(origin, part, changes)
+    ]
+    seeds = changes.seeds or content.get(seeds_key, 1)
+    title = content.get("title", Path(name).stem)
+    return Experiment(Path(name).stem, title, tuple(tasks), seeds, changes.quick)
+
+
+def _read(name: str) -> dict[str, Any]:
+    if name in NAMES:
+        text = _included(name)
+    elif Path(name).is_file():
+        text = Path(name).read_text(encoding="utf-8", errors="replace")
+    else:
+        near = near_misses(name, NAMES)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(NAMES)}"
+        raise DataError(f"{name}: neither an experiment nor a configuration file; {hint}")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{name}: not a configuration in TOML: {error}") from error
+
+
+@cache
+def _included(name: str) -> str:
+    return (resources.files(__package__) / "configs" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _check_top(origin: str, content: Mapping[str, Any]) -> None:
+    _refuse_unknown(origin, content, TOP)
+    for key in ("seeds", "quick_seeds"):
+        _check_number(origin, key, content.get(key, 1))
+    for key in ("parts", "quick"):
+        parts = content.get(key, [])
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            raise DataError(f"{origin}: {key} must be written as [[{key}]]")
+    for method in content.get("parameters", {}):
+        _check_method(origin, method)
+
+
+def _points(origin: str, part: Mapping[str, Any], changes: Changes) -> Iterator[dict[str, Any]]:
+    """Every combination of what a part varies, with what a user changes."""
+    fixed = {key: value for key, value in part.items() if key != "vary"}
+    vary = dict(part.get("vary", {}))
+    for key, values in vary.items():
+        if not isinstance(values, list) or not values:
+            raise DataError(f"{origin}: vary.{key} must be a list of values")
+    for key in ("data", "training"):
+        if key in fixed and getattr(changes, key):
+            fixed[key] = getattr(changes, key)
+    for key, values in (("method", changes.methods), ("bits", changes.bits)):
+        if values and key in vary:
+            vary[key] = values
+        elif values and key == "bits":
+            fixed.pop(key, None)
+            vary[key] = values
+    for values in product(*vary.values()):
+        yield fixed | dict(zip(vary, values, strict=True))
+
+
+def _make_task(origin: str, point: Mapping[str, Any], shared: Mapping[str, Any]) -> Task:
+    point = dict(point)
+    kind = point.pop("task", None)
+    if kind not in TASKS:
+        raise DataError(f"{origin}: task is {kind!r}, which is none of {', '.join(TASKS)}")
+    known = {item.name: item for item in fields(TASKS[kind])}
+    _refuse_unknown(origin, point, known)
+    missing = [
+        name
+        for name, item in known.items()
+        if name not in point and item.default is MISSING and item.default_factory is MISSING
+    ]
+    if missing:
+        raise DataError(f"{origin}: a task {kind!r} needs {', '.join(missing)}")
+    checked = {key: _checked(origin, key, value) for key, value in point.items()}
+    task = TASKS[kind](**checked)
+    _check_method(origin, task.method)
+    return _with_parameters(origin, task, shared.get(task.method, {}))
+
+
+def _with_parameters(origin: str, task: Task, shared: Mapping[str, Any]) -> Task:
+    """With the parameters that the method has in the whole experiment, and "none" as None."""
+    merged = {**shared, **task.parameters}
+    _refuse_unknown(origin, merged, METHODS[task.method].parameters)
+    nothing = {key: None for key, value in merged.items() if value == "none"}  # TOML has no None
+    return replace(task, parameters=merged | nothing)
+
+
+def _checked(origin: str, key: str, value: Any) -> Any:
+    """A value of the right type; lists become tuples."""
+    if key == "parameters":
+        if not isinstance(value, dict):
+            raise DataError(f"{origin}: parameters must be a table")
+        return value
+    if key in WORDS:
+        if not isinstance(value, str) or not value:
+            raise DataError(f"{origin}: {key} is {value!r}, and must be a text")
+        return value
+    if key in LISTS and isinstance(value, list):
+        if not all(isinstance(item, str) for item in value):
+            raise DataError(f"{origin}: {key} must be a list of texts")
+        return tuple(value)
+    if key in LISTS and key != "unseen":
+        raise DataError(f"{origin}: {key} is {value!r}, and must be a list of texts")
+    _check_number(origin, key, value, 8 if key == "bits" else 0 if key == "radius" else 1)
+    return value
+
+
+def _check_number(origin: str, key: str, value: Any, least: int = 1) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise DataError(f"{origin}: {key} is {value!r}, and must be a number of at least {least}")
+
+
+def _check_method(origin: str, method: str) -> None:
+    if method not in METHODS:
+        raise DataError(f"{origin}: {method!r} is no method: there are {', '.join(METHODS)}")
+
+
+def _refuse_unknown(
+    origin: str, given: Mapping[str, Any], known: Sequence[str] | Mapping[str, Any] | set[str]
+) -> None:
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise DataError(
+            f"{origin}: {unknown[0]!r} means nothing here: use {', '.join(sorted(known))}"
+        )

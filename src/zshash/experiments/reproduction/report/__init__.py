@@ -1,0 +1,90 @@
+"""Results → document → Markdown, one HTML page, and plots."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from zshash._files import write_whole
+from zshash.experiments.reproduction.configuration import Experiment
+from zshash.experiments.reproduction.report import claims, sections
+from zshash.experiments.reproduction.report.circumstances import circumstances, preface
+from zshash.experiments.reproduction.report.document import (
+    Block,
+    Claim,
+    Claims,
+    Document,
+    Plot,
+    Section,
+    Table,
+    Text,
+)
+from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.report.introductions import INTRODUCTIONS
+from zshash.experiments.reproduction.report.markdown import to_markdown
+from zshash.experiments.reproduction.report.page import to_html
+from zshash.experiments.reproduction.results import Results
+
+__all__ = ["Claim", "make_document", "write_report"]
+
+
+def make_document(
+    experiments: Sequence[Experiment], results: Results, pictures: Path
+) -> tuple[Document, dict[str, list[Claim]]]:
+    """The report, from results alone, and the claims by experiment.
+
+    Pictures of exemplars are shown as far as they are in the folder `pictures`.
+    """
+    found = [Findings.read(experiment, results) for experiment in experiments]
+    judged = {own.experiment.name: judge(own) for own in found}
+    parts = [_section(own, judged[own.experiment.name], pictures) for own in found]
+    blocks = [*preface(found), *_overview(experiments, judged)]
+    return Document("Results", blocks, parts), judged
+
+
+def judge(found: Findings) -> list[Claim]:
+    """The paper's claims that an experiment is about; a small version says nothing of them."""
+    about = claims.CLAIMS.get(found.experiment.name)
+    return [] if about is None or found.experiment.quick else about(found)
+
+
+def _section(found: Findings, judged: Sequence[Claim], pictures: Path) -> Section:
+    experiment = found.experiment
+    show: Callable[[Findings], list[Block]] = sections.SECTIONS.get(experiment.name, sections.grid)
+    if experiment.name == "exemplars":
+        show = partial(sections.exemplars, folder=pictures)
+    blocks: list[Block] = [Text(text) for text in INTRODUCTIONS.get(experiment.name, ())]
+    blocks += circumstances(found)
+    blocks += [Claims(judged)] if judged else []
+    blocks += show(found) if found.runs else [Text("There are no results.")]
+    return Section(experiment.title, blocks, experiment.name)
+
+
+def _overview(experiments: Sequence[Experiment], judged: dict[str, list[Claim]]) -> list[Block]:
+    """Every claim with its verdict, and a link to the evidence."""
+    rows = [
+        [f"[{experiment.title}](#{experiment.name})", claim.statement, f"**{claim.verdict}**"]
+        for experiment in experiments
+        for claim in judged[experiment.name]
+    ]
+    return (
+        [Table(["experiment", "the paper's claim", "here"], rows, numbers_from=3)] if rows else []
+    )
+
+
+def write_report(
+    experiments: Sequence[Experiment], results: Results, output: Path, pictures: Path
+) -> dict[str, list[Claim]]:
+    """Write ``output.md``, ``output.html`` and the plots into the folder ``output``."""
+    from zshash.experiments.reproduction.report.plots import draw
+
+    document, judged = make_document(experiments, results, pictures)
+    plots = [
+        block for part in document.sections for block in part.blocks if isinstance(block, Plot)
+    ]
+    drawn = {plot.name: draw(plot) for plot in plots}
+    output.mkdir(parents=True, exist_ok=True)
+    for name, svg in drawn.items():
+        write_whole(output / f"{name}.svg", svg.encode())
+    write_whole(output.with_name(f"{output.name}.md"), to_markdown(document, output.name).encode())
+    write_whole(output.with_name(f"{output.name}.html"), to_html(document, drawn).encode())
+    return judged

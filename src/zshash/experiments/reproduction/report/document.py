@@ -1,0 +1,246 @@
+"""What a report consists of, apart from how it is written down.
+
+Paragraphs, items, cells, captions, claims and titles of sections may carry the markup of running
+text (see `inline`). Names and labels in plots and galleries are taken literally.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = [
+    "NOT",
+    "NOT_RUN",
+    "PARTLY",
+    "REPRODUCED",
+    "Bars",
+    "Block",
+    "Claim",
+    "Claims",
+    "Code",
+    "Document",
+    "Gallery",
+    "GalleryRow",
+    "Items",
+    "Line",
+    "Lines",
+    "Panel",
+    "Picture",
+    "Plot",
+    "Point",
+    "Scatter",
+    "Section",
+    "Series",
+    "Table",
+    "Text",
+]
+
+REPRODUCED, PARTLY, NOT, NOT_RUN = "reproduced", "partly", "not reproduced", "not run"
+
+
+@dataclass(frozen=True)
+class Text:
+    """One paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Items:
+    """A bullet list."""
+
+    items: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command, or what it prints, as a block."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a head; the columns from `numbers_from` on are right-aligned."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    numbers_from: int = 1
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.head):
+                raise ValueError(f"{len(row)} cells under a head of {len(self.head)}: {list(row)}")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve with error bars; a `y` of None leaves a gap."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    deviation: Sequence[float | None] | None = None
+    emphasis: bool = False
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Curves over a common axis."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: Sequence[Line]
+    log_y: bool = False
+    log_x: bool = False
+
+
+@dataclass(frozen=True)
+class Series:
+    """Bars of one colour, one for each group; None leaves its place empty."""
+
+    label: str
+    values: Sequence[float | None]
+    deviations: Sequence[float | None] | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Groups of bars."""
+
+    title: str
+    y_label: str
+    groups: Sequence[str]
+    series: Sequence[Series]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point with its name and the deviation of `y`."""
+
+    label: str
+    x: float
+    y: float
+    deviation: float | None = None
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Named points, with their least-squares line if `fit` is set."""
+
+    title: str
+    x_label: str
+    y_label: str
+    points: Sequence[Point]
+    fit: bool = False
+
+
+Panel = Lines | Bars | Scatter
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One picture of panels side by side, kept as the file `name`.svg."""
+
+    name: str
+    panels: Sequence[Panel]
+    alt: str
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of the data set; `right` is None where there is nothing to judge."""
+
+    path: Path | None
+    label: str
+    right: bool | None = None
+    caption: str = ""
+
+    @property
+    def mark(self) -> str:
+        """✓, ✗, or a dot where there is nothing to judge."""
+        return {True: "✓", False: "✗", None: "·"}[self.right]
+
+
+@dataclass(frozen=True)
+class GalleryRow:
+    """A query and what was found, nearest first."""
+
+    name: str
+    query: Picture
+    found: Sequence[Picture]
+
+    @property
+    def score(self) -> str:
+        """How many pictures are right.
+
+        >>> found = [Picture(None, "cat", right) for right in (True, False, True)]
+        >>> GalleryRow("ZSH", Picture(None, "cat"), found).score
+        '2 of 3'
+        """
+        return f"{sum(picture.right is True for picture in self.found)} of {len(self.found)}"
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Retrieved pictures."""
+
+    title: str
+    rows: Sequence[GalleryRow]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper, what became of it, and why."""
+
+    statement: str
+    verdict: str
+    evidence: str
+
+    def __post_init__(self) -> None:
+        if self.verdict not in (REPRODUCED, PARTLY, NOT, NOT_RUN):
+            raise ValueError(f"no such verdict: {self.verdict}")
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Claims as a block."""
+
+    claims: Sequence[Claim]
+
+
+Block = Text | Items | Code | Table | Plot | Gallery | Claims
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a title; `name` is the anchor that links lead to."""
+
+    title: str
+    blocks: Sequence[Block]
+    name: str
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report: blocks before the first section, then the sections."""
+
+    title: str
+    blocks: Sequence[Block]
+    sections: Sequence[Section]
+
+
+def _check_name(name: str) -> None:
+    """Names become files and anchors."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        raise ValueError(f"not a name of letters, digits, - and _: {name!r}")

@@ -1,0 +1,161 @@
+"""Parts of the method, one at a time: label sources, names, the rotation, local structure."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from zshash.experiments.reproduction.report.document import (
+    Bars,
+    Block,
+    Plot,
+    Series,
+    Table,
+    Text,
+)
+from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.report.statistics import (
+    Difference,
+    deviation,
+    mean,
+    paired,
+    shown,
+)
+from zshash.experiments.reproduction.tasks.alignment import ROTATIONS
+
+__all__ = ["alignment", "difference", "labels", "names", "spread_of_starts", "structure"]
+
+SCORES = {
+    "map": "MAP",
+    "precision": "precision, radius 2",
+    "map_related": "MAP_related",
+    "precision_related": "precision_related",
+}
+WAYS = {"centred": "b·A(y − ȳ)", "cosine": "cosine of bA and y", "hamming": "Hamming distance"}
+GRAPHS = {"knn": "neighbours (default)", "anchor": "through anchors", None: "no Laplacian term"}
+
+
+def difference(value: Difference) -> str:
+    """A difference with its interval.
+
+    >>> difference(Difference(0.01, -0.02, 0.04, 5))
+    '+0.010 (95 % interval −0.020 to +0.040)'
+    """
+    text = f"{value.mean:+.3f}"
+    if value.low is not None and value.high is not None:
+        text += f" (95 % interval {value.low:+.3f} to {value.high:+.3f})"
+    return text.replace("-", "−")
+
+
+def labels(found: Findings) -> list[Block]:
+    """Every label source on every data set."""
+    blocks: list[Block] = []
+    for data in found.along("data"):
+        own = found.where(data=data)
+        keys = [key for key in SCORES if own.values(key)]
+        rows = [
+            [_source(labels), *(shown(own.values(key, labels=labels)) for key in keys)]
+            for labels in own.along("labels")
+        ]
+        blocks.append(Table([Path(data).stem, *(SCORES[key] for key in keys)], rows))
+    return blocks
+
+
+def _source(labels: Sequence[str]) -> str:
+    return " + ".join(Path(spec).name for spec in labels) or "the method's own"
+
+
+def names(found: Findings) -> list[Block]:
+    """MAP and accuracy of unseen names, by label source and way of ranking."""
+    blocks: list[Block] = []
+    for data in found.along("data"):
+        own = found.where(data=data)
+        rows = []
+        for labels in own.along("labels"):
+            cells = [shown(own.values(f"map_{way}", labels=labels)) for way in WAYS]
+            told = shown(own.values("accuracy_centred", labels=labels))
+            rows.append([_source(labels), *cells, told])
+        heads = [Path(data).stem, *(f"MAP, {text}" for text in WAYS.values())]
+        table = Table([*heads, "right one of the unseen names"], rows)
+        chance = own.mean("chance")
+        hidden = len(own.runs[0]["unseen"]) if own.runs else 1
+        note = "" if chance is None else f"Chance: MAP {chance:.3f}, right name {1 / hidden:.2f}."
+        blocks += [table, Text(note)]
+    return [*blocks, *_names_by_category(found)]
+
+
+def _names_by_category(found: Findings) -> list[Block]:
+    """Where categories are hidden one by one: a bar for each of them and each source."""
+    own = [result for result in found.results if isinstance(result.task.facts()["unseen"], list)]
+    if not own:
+        return []
+    part = Findings(found.experiment, own)
+    groups = part.along("unseen")
+    series = []
+    for labels in part.along("labels"):
+        values = [part.values("map_centred", unseen=unseen, labels=labels) for unseen in groups]
+        means = [mean(scores) if scores else None for scores in values]
+        series.append(Series(_source(labels), means, [deviation(scores) for scores in values]))
+    panel = Bars("search by name", "MAP", [", ".join(unseen) for unseen in groups], series)
+    return [Plot(found.experiment.name, [panel], "MAP of searching each unseen category by name")]
+
+
+def alignment(found: Findings) -> list[Block]:
+    """The same start with each rotation, and how much starts differ."""
+    rows = [
+        [
+            name,
+            *(shown(found.values(name, key)) for key in ("map", "precision")),
+            f"{min(found.values(name, 'same_bits'), default=0):.6f}",
+            shown(found.values(name, "fit_seconds"), 2),
+        ]
+        for name in ROTATIONS
+    ]
+    heads = ["R", "MAP", "precision, radius 2", "least share of equal bits", "seconds to fit"]
+    return [Table(heads, rows), Text(_starts(found))]
+
+
+def _starts(found: Findings) -> str:
+    """What a comparison of few starts with R against few others without it would find."""
+    values, groups = found.values("procrustes", "map"), spread_of_starts(found)
+    if not groups:
+        return "Too few starts to compare groups of them."
+    size = len(values) // len(groups)
+    listed = ", ".join(f"{mean(group):.3f}" for group in groups)
+    return (
+        f"{len(values)} starts on the same split have MAP from {min(values):.3f} to "
+        f"{max(values):.3f}. Taken in groups of {size}, as papers report them, the same method has "
+        f"means of {listed}: differences up to "
+        f"{max(map(mean, groups)) - min(map(mean, groups)):.3f} that are nothing but the start."
+    )
+
+
+def spread_of_starts(found: Findings, groups: int = 4) -> list[list[float]]:
+    """MAP of all starts in so many groups, by seed."""
+    values = found.values("procrustes", "map")
+    size = len(values) // groups
+    return [values[i * size : (i + 1) * size] for i in range(groups)] if size else []
+
+
+def structure(found: Findings) -> list[Block]:
+    """Graphs side by side, and paired differences to none."""
+    blocks: list[Block] = []
+    for data in found.along("data"):
+        own = found.where(data=data)
+        rows = []
+        for parameters in own.along("parameters"):
+            graph = parameters.get("graph", "knn")
+            rows.append([GRAPHS[graph], *_compared(own, parameters)])
+        heads = [Path(data).stem, "MAP", "to no term", "precision, radius 2", "to no term"]
+        blocks.append(Table(heads, rows))
+    return blocks
+
+
+def _compared(own: Findings, parameters: Any) -> list[str]:
+    cells = []
+    for key in ("map", "precision"):
+        values = own.values(key, parameters=parameters)
+        without = own.values(key, parameters={"graph": None})
+        cells.append(shown(values))
+        same = parameters == {"graph": None} or len(values) != len(without) or not values
+        cells.append("" if same else difference(paired(values, without)))
+    return cells

@@ -1,0 +1,94 @@
+"""One score along one quantity: iterations, seen categories, training pictures."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from zshash.experiments.reproduction.report.document import Block, Line, Lines, Plot, Table
+from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.report.statistics import deviation, mean, shown
+
+__all__ = ["at_iteration", "convergence", "seen_ratio", "training_size"]
+
+MARKED = (1, 2, 3, 5, 10, 20, 30)
+
+
+def convergence(found: Findings) -> list[Block]:
+    """The objective after each iteration; a fit that has ended stays where it is."""
+    longest = max((len(values) for values in found.values("objective")), default=1)
+    lines, rows = [], []
+    for start in found.along("parameters"):
+        curves = found.values("objective", parameters=start)
+        label = f"start of W: {start.get('init_scale', 'default')}"
+        steps = list(range(1, longest + 1))
+        own = [at_iteration(curves, step) for step in steps]
+        lines.append(Line(label, steps, [mean(v) for v in own], [deviation(v) for v in own]))
+        marked = [step for step in MARKED if step <= longest] + [longest]
+        cells = [_large(at_iteration(curves, step)) for step in dict.fromkeys(marked)]
+        ended = shown([float(len(curve)) for curve in curves], 1)
+        rows.append([label, *cells, ended])
+    heads = [str(step) for step in dict.fromkeys(marked)]
+    panel = Lines("objective", "iteration", "objective", lines, log_y=True)
+    alt = "The objective of ZSH after each iteration, falling from two starts"
+    return [
+        Plot(found.experiment.name, [panel], alt),
+        Table(["after iteration", *heads, "iterations until the codes repeat"], rows),
+    ]
+
+
+def _large(values: Sequence[float]) -> str:
+    """With digits only where they matter."""
+    return shown(values, 0 if values and mean(values) >= 100 else 2)
+
+
+def at_iteration(curves: Sequence[Any], step: int) -> list[float]:
+    """The objective of every fit after some iterations, or at its end.
+
+    >>> at_iteration([[9.0, 4.0, 3.0], [8.0]], 2)
+    [4.0, 8.0]
+    """
+    return [curve[min(step, len(curve)) - 1] for curve in curves]
+
+
+def seen_ratio(found: Findings) -> list[Block]:
+    """MAP and precision by the share of the categories that is seen."""
+    return _curve(found, "unseen", "share of the categories that is seen", share_seen(found))
+
+
+def share_seen(found: Findings) -> dict[int, float]:
+    """By the number of unseen categories, of as many as there are when all but one are seen."""
+    numbers = found.along("unseen")
+    total = {number: _n_categories(found, number) for number in numbers}
+    return {number: round(1 - number / total[number], 2) for number in numbers}
+
+
+def _n_categories(found: Findings, unseen: int) -> int:
+    return int(found.mean("n_categories", unseen=unseen) or unseen + 1)
+
+
+def training_size(found: Findings) -> list[Block]:
+    """MAP and precision by the number of training pictures."""
+    sizes = {number: float(number) for number in found.along("n_train")}
+    return _curve(found, "n_train", "training pictures", sizes, log_x=True)
+
+
+def _curve(
+    found: Findings, field: str, title: str, places: dict[int, float], *, log_x: bool = False
+) -> list[Block]:
+    task = found.results[0].task.facts()
+    scores = {"map": f"MAP@{task['k']}", "precision": f"precision, radius {task['radius']}"}
+    panels = []
+    for key, text in scores.items():
+        line = found.line("ZSH", key, field, emphasis=True)
+        x = [places[value] for value in found.along(field)]
+        panels.append(
+            Lines(text, title, text, [Line("ZSH", x, line.y, line.deviation, True)], log_x=log_x)
+        )
+    rows = [
+        [f"{places[value]:g}", *(shown(found.values(key, **{field: value})) for key in scores)]
+        for value in found.along(field)
+    ]
+    alt = f"{' and '.join(scores.values())} of ZSH by {title}"
+    return [
+        Plot(found.experiment.name, panels, alt),
+        Table([title, *scores.values()], rows),
+    ]

@@ -1,0 +1,82 @@
+"""Methods at several code lengths: CIFAR-10, ImageNet, related categories, several labels."""
+
+from zshash.experiments.reproduction.published import RIVALS
+from zshash.experiments.reproduction.report.document import (
+    Block,
+    Line,
+    Lines,
+    Plot,
+    Table,
+    Text,
+)
+from zshash.experiments.reproduction.report.findings import Findings
+
+__all__ = ["OURS", "related", "retrieval", "several_labels"]
+
+OURS = "ZSH"
+
+
+def retrieval(found: Findings) -> list[Block]:
+    """MAP and precision of every method at every length."""
+    task = found.results[0].task.facts()
+    titles = {"map": f"MAP@{task['k']}", "precision": _ball(task["radius"])}
+    return _scores(found, titles)
+
+
+def several_labels(found: Findings) -> list[Block]:
+    """The same with what a random order would score."""
+    chance = found.mean("chance")
+    seen = found.runs[0]["seen"] if found.runs else []
+    note = "" if chance is None else f" A random order scores {chance:.3f}."
+    return [Text(f"Learned from {', '.join(seen)}.{note}"), *retrieval(found)]
+
+
+def related(found: Findings) -> list[Block]:
+    """Scores of related categories."""
+    task = found.results[0].task.facts()
+    ranks = task.get("related_k", task["k"])
+    ball = _ball(task["radius"])
+    return _scores(
+        found, {"map_related": f"MAP_related@{ranks}", "precision_related": f"related {ball}"}
+    )
+
+
+def _ball(radius: int) -> str:
+    return f"precision, radius {radius}"
+
+
+def _scores(found: Findings, titles: dict[str, str]) -> list[Block]:
+    """A plot of all scores, a table of each, and who else did well."""
+    heads = ["", *(f"{bits} bits" for bits in found.along("bits"))]
+    panels = [Lines(text, "bits", text, _lines(found, key)) for key, text in titles.items()]
+    methods = found.along("method")
+    alt = f"{' and '.join(titles.values())} of {', '.join(methods)} by code length"
+    blocks: list[Block] = [Plot(found.experiment.name, panels, alt)]
+    for key, text in titles.items():
+        table = found.table(key, "method", "bits", heads)
+        blocks.append(Table(table.head, table.rows, text))
+    return [*blocks, *(Text(_newcomers(found, key, text)) for key, text in titles.items())]
+
+
+def _lines(found: Findings, key: str) -> list[Line]:
+    return [
+        found.line(method, key, "bits", emphasis=method == OURS, method=method)
+        for method in found.along("method")
+    ]
+
+
+def _newcomers(found: Findings, key: str, title: str) -> str:
+    """How methods that the paper did not compare with stand to ours, at the longest of 64 bits."""
+    bits = min(found.along("bits"), key=lambda number: abs(number - 64))
+    ours = found.mean(key, method=OURS, bits=bits)
+    others = {
+        method: score
+        for method in found.along("method")
+        if method not in (OURS, *RIVALS)
+        and (score := found.mean(key, method=method, bits=bits)) is not None
+    }
+    if ours is None or not others:
+        return f"{title}: no other method was run."
+    ranked = sorted(others.items(), key=lambda item: -item[1])
+    listed = ", ".join(f"{name} {score:.3f}" for name, score in ranked)
+    return f"Beyond the paper's methods, {title} at {bits} bits: {listed}; {OURS} {ours:.3f}."

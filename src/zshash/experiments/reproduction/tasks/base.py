@@ -1,0 +1,120 @@
+"""A task: all that decides a result but the seed."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from zshash.datasets import Dataset
+from zshash.experiments.protocol import Setup, checksum
+from zshash.experiments.reproduction.data import Sources, label_paths, load
+from zshash.experiments.training import ONE_HOT, label_names, make_targets
+from zshash.hashing.registry import METHODS, SEMANTIC
+
+__all__ = ["Record", "Task"]
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What every task has.
+
+    Attributes
+    ----------
+    data : str
+        A file or folder, by its path in the data folder or anywhere, or a known data set.
+    method : str
+    bits : int
+    parameters : mapping
+        Of the method, beside its own defaults.
+    labels : tuple of str
+        Label sources, as in `zshash.semantics.open_source`, or "onehot"; only methods that learn
+        from names look at them.
+    extractor : str or None
+        The network that turns pictures into features, None for the default.
+    categories : int or None
+        Of data with more categories, so many are drawn once and for all.
+    n_train : int or None
+        Training samples.
+    """
+
+    data: str
+    method: str = "ZSH"
+    bits: int = 64
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    extractor: str | None = None
+    categories: int | None = None
+    n_train: int | None = None
+
+    kind: ClassVar[str]
+
+    def run(self, seed: int, sources: Sources) -> Record:
+        """The result of one seed, ready for JSON."""
+        raise NotImplementedError
+
+    def dataset(self, sources: Sources) -> Dataset:
+        """The data that is searched."""
+        return load(self.data, self.extractor, self.categories, label_paths(self.labels), sources)
+
+    def rehearse(self, sources: Sources) -> str:
+        """Look at the data and the labels before the work; returns the checksum of both."""
+        dataset = self.dataset(sources)
+        self.check(dataset)
+        return checksum(dataset, self.setup().labels)
+
+    def check(self, dataset: Dataset) -> None:
+        """Find mistakes in what is said about the data."""
+        raise NotImplementedError
+
+    def setup(self) -> Setup:
+        """The method with its parameters and the label sources that it looks at."""
+        method = METHODS[self.method]
+        hasher = method.estimator(n_bits=self.bits, normalize=True, **self.parameters)
+        labels = label_paths(self.labels) if method.kind == SEMANTIC else ()
+        return Setup(self.method, hasher, labels)
+
+    def check_targets(self, dataset: Dataset, rows: NDArray[Any], seen: NDArray[Any]) -> None:
+        """Look all labels up."""
+        setup = self.setup()
+        setup.hasher._check_parameters()
+        make_targets(setup.hasher, dataset, rows[:1], seen, setup.labels)
+
+    @property
+    def source(self) -> str:
+        """The label sources as a person reads them: "wordnet", "onehot", a file's name."""
+        setup = self.setup()
+        return " + ".join(label_names(setup.hasher, setup.labels))
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the method learns from vectors of names."""
+        setup = self.setup()
+        return bool(setup.labels) and ONE_HOT not in setup.labels
+
+    def facts(self) -> Record:
+        """All of it, ready for JSON, with files called by their names alone."""
+        facts = asdict(self) | {
+            "labels": label_names(self.setup().hasher, self.setup().labels),
+            "parameters": dict(self.parameters),
+        }
+        for key in ("data", "training", "pictures"):
+            if facts.get(key):
+                facts[key] = Path(facts[key]).name
+        lists = {key: list(value) for key, value in facts.items() if isinstance(value, tuple)}
+        given = {key: value for key, value in facts.items() if value is not None}
+        return {"task": self.kind} | given | lists
+
+    def path(self) -> Path:
+        """Where its result is kept, below the folder of all results."""
+        facts = self.facts()
+        text = json.dumps(facts, sort_keys=True)
+        digest = hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
+        folder = re.sub(r"[^\w.-]", "_", Path(facts["data"]).stem, flags=re.ASCII)
+        return Path(folder) / f"{self.kind}-{self.method}-{self.bits}-{digest}.json"

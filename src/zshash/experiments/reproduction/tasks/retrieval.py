@@ -1,0 +1,128 @@
+"""Search with pictures of categories that nobody labelled."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash import metrics
+from zshash.datasets import Dataset, Split
+from zshash.experiments.protocol import Codes, Protocol, encode_split, fit_setup, score_codes
+from zshash.experiments.reproduction.data import Sources
+from zshash.experiments.reproduction.tasks.base import Record, Task
+from zshash.experiments.training import WORDNET, called_by, find_categories, label_vectors
+from zshash.semantics import WordNet
+
+__all__ = ["Retrieval", "ZeroShot", "relation"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZeroShot(Task):
+    """A task that hides categories.
+
+    Attributes
+    ----------
+    unseen : tuple of str, or int
+        Categories to hide, or how many of them to draw anew for each seed.
+    n_queries : int or None
+        Queries of the unseen categories.
+    k, radius : int
+        Ranks of MAP, and radius of the ball of precision.
+    """
+
+    unseen: tuple[str, ...] | int
+    n_queries: int | None = None
+    k: int = 5000
+    radius: int = 2
+
+    def protocol(self, dataset: Dataset) -> Protocol:
+        """What is hidden and scored, by the numbers of the categories."""
+        unseen: Any = self.unseen
+        if not isinstance(unseen, int):
+            unseen = find_categories(dataset, unseen)
+        return Protocol(unseen, self.n_train, self.n_queries, self.k, self.radius)
+
+    def check(self, dataset: Dataset) -> None:
+        """Draw a split and look the labels up."""
+        split = self.protocol(dataset).split(dataset, 0)
+        self.check_targets(dataset, split.train, split.seen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieval(ZeroShot):
+    """Learn from seen categories, search with pictures of the others, score what is found.
+
+    Attributes
+    ----------
+    related_hops : int or None
+        Score related categories, too: other ones within so many hops of WordNet.
+    related_k : int or None
+        Ranks of their mean precision.
+    """
+
+    related_hops: int | None = None
+    related_k: int | None = None
+
+    kind: ClassVar[str] = "retrieval"
+
+    def run(self, seed: int, sources: Sources) -> Record:
+        """MAP and precision of one seed's split."""
+        dataset = self.dataset(sources)
+        protocol = self.protocol(dataset)
+        split = protocol.split(dataset, seed)
+        hasher, seconds = fit_setup(dataset, self.setup(), split, seed)
+        codes = encode_split(dataset, hasher, split)
+        scores = score_codes(dataset, codes, split, protocol)
+        record = {"seed": seed, "map": scores["map"], "precision": scores["precision"]}
+        if self.related_hops is not None:
+            record |= self._score_related(dataset, codes, split, self.related_hops)
+        if self.has_vectors:
+            record["similarity"] = mean_similarity(dataset, split, self.setup().labels)
+        return record | {
+            "unseen": [dataset.names[number] for number in split.unseen],
+            "n_categories": len(split.seen) + len(split.unseen),
+            "n_train": len(split.train),
+            "n_queries": len(split.queries),
+            "n_database": len(split.database),
+            "fit_seconds": seconds,
+        }
+
+    def _score_related(
+        self, dataset: Dataset, codes: tuple[Codes, Codes], split: Split, hops: int
+    ) -> Record:
+        assert dataset.labels is not None
+        related = metrics.related_labels(
+            dataset.labels[split.queries],
+            dataset.labels[split.database],
+            relation(called_by(dataset, WORDNET), hops),
+        )
+        relevant, total = metrics.histograms(*codes, related)
+        return {
+            "map_related": metrics.mean_precision(relevant, total, self.related_k or self.k),
+            "precision_related": metrics.precision_within(relevant, total, self.radius),
+        }
+
+
+@lru_cache(maxsize=4)
+def relation(names: tuple[str, ...], hops: int) -> NDArray[np.bool_]:
+    """Which categories are related: not the same, and at most `hops` apart in WordNet.
+
+    Paths go up to a common ancestor and down again.
+
+    >>> relation(("cat", "dog", "truck"), 5).astype(int)
+    array([[0, 1, 0],
+           [1, 0, 0],
+           [0, 0, 0]])
+    """
+    near = WordNet().hops_matrix(names) <= hops
+    return np.asarray(near & ~np.eye(len(names), dtype=np.bool_))
+
+
+def mean_similarity(dataset: Dataset, split: Split, labels: tuple[str, ...]) -> float:
+    """Average cosine of the unseen names to the seen ones."""
+    both = np.concatenate([split.unseen, split.seen])
+    vectors = label_vectors(dataset, both, labels).astype(np.float64)
+    unseen, seen = vectors[: len(split.unseen)], vectors[len(split.unseen) :]
+    return float((unseen @ seen.T).mean())
