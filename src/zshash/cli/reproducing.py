@@ -6,8 +6,8 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from zshash.cli.options import files_option, json_option, method_names, output_file
-from zshash.cli.terminal import print_json
+from zshash.cli.options import files_option, json_option, method_names
+from zshash.cli.terminal import OutputFile, print_json
 from zshash.datasets import DataError
 from zshash.experiments.reproduction import (
     NAMES,
@@ -35,7 +35,7 @@ ALL_METHODS = "all"
     default="reproduction",
     show_default=True,
     metavar="NAME",
-    type=output_file,
+    type=OutputFile(is_stem=True),
     help="Where to write: NAME.md, NAME.html and the folder NAME. Runs that it holds are not run "
     "again.",
 )

@@ -91,10 +91,16 @@ def _message(error: Exception) -> str:
 
 
 class OutputFile(click.Path):
-    """A file to write; where that can not work, it is said before the work and not after."""
+    """A file to write; where that can not work, it is said before the work and not after.
 
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False, writable=True, path_type=Path)
+    Parameters
+    ----------
+    is_stem : bool
+        Whether it is the beginning of several names, one of which may be a folder's.
+    """
+
+    def __init__(self, is_stem: bool = False) -> None:
+        super().__init__(dir_okay=is_stem, writable=True, path_type=Path)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
         """The path, if its folder is there."""

@@ -55,7 +55,7 @@ def every_kind():
 
 
 def test_the_same_bytes_in_every_process():
-    code = "import sys, matplotlib; matplotlib.rcParams['font.size'] = 30\n"
+    code = "import sys, matplotlib; matplotlib.rcParams['axes.linewidth'] = 5\n"
     code += f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
     code += "from test_plots import draw, every_kind\n"
     code += "sys.stdout.buffer.write(draw(every_kind()).encode())\n"

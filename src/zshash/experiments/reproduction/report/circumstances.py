@@ -14,9 +14,9 @@ SIZES = {
     "n_database": "{:,} pictures in the database",
 }
 VERDICTS = (
-    "A claim is *reproduced* if all of it holds here, *partly* if some of it does (some code "
-    "lengths or methods, or a mean in the right direction whose 95 % interval includes zero), and "
-    "*not reproduced* otherwise. Where the paper compares methods, only its own five rivals count "
+    "A claim is *reproduced* if all of it holds here, *partly* if some of it does, for some code "
+    "lengths or methods for instance, and *not reproduced* otherwise, which includes an effect "
+    "whose 95 % interval reaches zero. Methods are ordered by their means. Where the paper compares methods, only its own five rivals count "
     "for the verdict; methods beyond the paper are shown beside them."
 )
 
@@ -46,9 +46,10 @@ def _about(found: Sequence[Findings]) -> str:
     return (
         "The experiments of *Zero-Shot Hashing via Transferring Supervised Knowledge* (Yang et "
         f"al., ACM Multimedia 2016), re-run, and some beyond it: {runs} runs.{made} Scores are "
-        "expected values over random orders within ties, mean ± standard deviation over seeds; each "
-        "seed draws training pictures, queries, anchors and the start anew. The database is hashed by "
-        "the hash function, training pictures included. This page is written from result files by"
+        "expected values over random orders within ties, mean ± standard deviation over seeds; "
+        "each seed draws training pictures, queries, anchors and the start anew. The database is "
+        "hashed by the hash function, training pictures included. This page is "
+        "written from result files by"
     )
 
 

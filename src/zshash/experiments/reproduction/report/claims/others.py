@@ -1,10 +1,15 @@
 """Claims about convergence, categories, sizes, and parts of the method."""
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from zshash.experiments.reproduction.published import FIRST_OBJECTIVE, SIMILARITY_AND_MAP
-from zshash.experiments.reproduction.report.claims.verdicts import by_interval, by_parts, not_run
+from zshash.experiments.reproduction.report.claims.verdicts import (
+    by_parts,
+    is_above_zero,
+    not_run,
+)
 from zshash.experiments.reproduction.report.document import NOT, Claim
 from zshash.experiments.reproduction.report.findings import Findings
 from zshash.experiments.reproduction.report.sections.ablations import difference, spread_of_starts
@@ -70,7 +75,7 @@ def unseen_category(found: Findings) -> list[Claim]:
     evidence = f"r = {interval(ours)}; the paper's own ten pairs give {interval(theirs)}."
     return [
         _cosines(cosines),
-        Claim(statement, by_interval(ours.r, ours.low), evidence),
+        Claim(statement, by_parts([is_above_zero(ours)]), evidence),
         _peaks(own),
         *(
             _vectors_win(found, key, text)
@@ -125,7 +130,7 @@ def _vectors_win(found: Findings, key: str, title: str) -> Claim:
     lead = paired([a for a, _ in known], [b for _, b in known])
     wins = sum(a > b for a, b in known)
     evidence = f"Better for {wins} of {len(known)} categories; on average {difference(lead)}."
-    return Claim(statement, by_interval(lead.mean, lead.low), evidence)
+    return Claim(statement, by_parts([is_above_zero(lead)]), evidence)
 
 
 def seen_ratio(found: Findings) -> list[Claim]:
@@ -151,7 +156,7 @@ def _grows_with(found: Findings, key: str, title: str, shares: dict[int, float])
         return not_run(statement)
     over_runs = correlation(x, y)
     evidence = f"Over all runs r = {interval(over_runs)}."
-    return Claim(statement, by_interval(over_runs.r, over_runs.low), evidence)
+    return Claim(statement, by_parts([is_above_zero(over_runs)]), evidence)
 
 
 def _leap(found: Findings, numbers: dict[float, int]) -> Claim:
@@ -180,7 +185,7 @@ def training_size(found: Findings) -> list[Claim]:
     early = paired(values[middle], values[least])
     late = paired(values[most], values[middle])
     parts = [
-        early.low is not None and early.low > 0,
+        is_above_zero(early),
         late.low is not None and late.high is not None and late.low <= 0 <= late.high,
     ]
     evidence = f"1,000 to 10,000: {difference(early)}; 10,000 to 50,000: {difference(late)}."
@@ -227,22 +232,15 @@ def alignment(found: Findings) -> list[Claim]:
 
 def structure(found: Findings) -> list[Claim]:
     """What the Laplacian term does."""
-    return [
-        _structure_helps(found, data, key, title)
-        for data in found.along("data")
-        for key, title in (("map", "MAP"), ("precision", "precision"))
-    ]
-
-
-def _structure_helps(found: Findings, data: str, key: str, title: str) -> Claim:
-    task = found.where(data=data).results[0].task
-    where = task.facts()["data"].split("_")[0]
-    statement = f"Keeping local structure (the Laplacian term) helps: {title}, {where}."
-    with_term = found.values(key, data=data, parameters={})
-    without = found.values(key, data=data, parameters={"graph": None})
-    if not with_term or len(with_term) != len(without):
-        return not_run(statement)
-    lead = paired(with_term, without)
-    return Claim(
-        statement, by_interval(lead.mean, lead.low), f"{difference(lead)}, paired by seed."
-    )
+    statement = "Keeping local structure (the Laplacian term) makes codes better."
+    parts, texts = [], []
+    for data in found.along("data"):
+        for key, title in (("map", "MAP"), ("precision", "precision")):
+            with_term = found.values(key, data=data, parameters={})
+            without = found.values(key, data=data, parameters={"graph": None})
+            if not with_term or len(with_term) != len(without):
+                return [not_run(statement)]
+            lead = paired(with_term, without)
+            parts.append(is_above_zero(lead))
+            texts.append(f"{Path(data).stem}, {title} {difference(lead)}")
+    return [Claim(statement, by_parts(parts), f"Paired by seed: {'; '.join(texts)}.")]

@@ -9,8 +9,9 @@ from zshash.experiments.reproduction.report.document import (
     REPRODUCED,
     Claim,
 )
+from zshash.experiments.reproduction.report.statistics import Correlation, Difference
 
-__all__ = ["by_count", "by_interval", "by_parts", "not_run"]
+__all__ = ["by_count", "by_parts", "is_above_zero", "not_run"]
 
 
 def by_parts(parts: Sequence[bool]) -> str:
@@ -31,13 +32,13 @@ def by_count(number: int, least: int) -> str:
     return REPRODUCED if number >= least else PARTLY if number else NOT
 
 
-def by_interval(middle: float, low: float | None) -> str:
-    """Reproduced if a whole 95 % interval is above zero, partly if its middle is.
+def is_above_zero(value: Correlation | Difference) -> bool:
+    """Whether the whole 95 % interval is.
 
-    >>> by_interval(0.5, 0.1), by_interval(0.5, -0.1), by_interval(-0.2, -0.5)
-    ('reproduced', 'partly', 'not reproduced')
+    >>> is_above_zero(Difference(0.5, 0.1, 0.9, n=5)), is_above_zero(Difference(0.5, -0.1, 1.1, n=5))
+    (True, False)
     """
-    return NOT if not middle > 0 else REPRODUCED if low is not None and low > 0 else PARTLY
+    return value.low is not None and value.low > 0
 
 
 def not_run(statement: str) -> Claim:

@@ -69,18 +69,25 @@ def names(found: Findings) -> list[Block]:
     blocks: list[Block] = []
     for data in found.along("data"):
         own = found.where(data=data)
+        hidden = len(own.runs[0]["unseen"]) if own.runs else 1
         rows = []
         for labels in own.along("labels"):
             cells = [shown(own.values(f"map_{way}", labels=labels)) for way in WAYS]
-            told = shown(own.values("accuracy_centred", labels=labels))
-            rows.append([_source(labels), *cells, told])
+            told = shown(own.values("accuracy_cosine", labels=labels))
+            rows.append([_source(labels), *cells, *([told] if hidden > 1 else [])])
         heads = [Path(data).stem, *(f"MAP, {text}" for text in WAYS.values())]
-        table = Table([*heads, "right one of the unseen names"], rows)
-        chance = own.mean("chance")
-        hidden = len(own.runs[0]["unseen"]) if own.runs else 1
-        note = "" if chance is None else f"Chance: MAP {chance:.3f}, right name {1 / hidden:.2f}."
-        blocks += [table, Text(note)]
+        heads += ["right one of the unseen names, by cosine"] if hidden > 1 else []
+        blocks += [Table(heads, rows), Text(_chance(own, hidden))]
     return [*blocks, *_names_by_category(found)]
+
+
+def _chance(own: Findings, hidden: int) -> str:
+    chance = own.mean("chance")
+    if chance is None:
+        return "There are no results."
+    right = f", right name {1 / hidden:.2f}" if hidden > 1 else ""
+    over = "" if hidden > 1 else " Deviations are over categories and seeds."
+    return f"Chance: MAP {chance:.3f}{right}.{over}"
 
 
 def _names_by_category(found: Findings) -> list[Block]:
