@@ -2,9 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+ZSHASH_DATA ?= ../shared/data
+# Pictures of CIFAR-10, as cifar-10-batches-py; downloaded where they are not there.
+CIFAR10 ?= build/cifar10
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench compare wheel format clean
+.PHONY: demo test check bench compare reproduce wheel format clean
 
 demo: $(READY) ## train on eight digits, find the two that nobody labelled
 	$(BIN)/zshash demo --output zshash-demo.html
@@ -29,6 +32,11 @@ bench: $(READY) ## fits against the bare matrix products, searches against faiss
 
 compare: $(READY) ## every method at every code length by the standard protocols (ZSHASH_DATA)
 	$(BIN)/zshash compare cifar10 tiny100 --output docs/comparison
+
+reproduce: $(READY) ## the paper's experiments, tables and figures (ZSHASH_DATA, CIFAR10)
+	@test -d $(CIFAR10) || test ! -f $(ZSHASH_DATA)/get_cifar10.py || \
+		$(BIN)/python $(ZSHASH_DATA)/get_cifar10.py $(CIFAR10)
+	$(BIN)/zshash reproduce --all --output docs/results $$(test -d $(CIFAR10) && echo --from $(CIFAR10))
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

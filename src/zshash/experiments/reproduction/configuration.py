@@ -139,14 +139,25 @@ def _check_top(origin: str, content: Mapping[str, Any]) -> None:
         parts = content.get(key, [])
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             raise DataError(f"{origin}: {key} must be written as [[{key}]]")
-    for method in content.get("parameters", {}):
+    _check_title(origin, content.get("title", ""))
+    parameters = content.get("parameters", {})
+    for method, own in _checked(origin, "parameters", parameters).items():
         _check_method(origin, method)
+        _check_parameters(origin, method, _checked(origin, "parameters", own))
+
+
+def _check_title(origin: str, title: Any) -> None:
+    if not isinstance(title, str):
+        raise DataError(f"{origin}: title is {title!r}, and must be a text")
 
 
 def _points(origin: str, part: Mapping[str, Any], changes: Changes) -> Iterator[dict[str, Any]]:
     """Every combination of what a part varies, with what a user changes."""
     fixed = {key: value for key, value in part.items() if key != "vary"}
-    vary = dict(part.get("vary", {}))
+    vary = part.get("vary", {})
+    if not isinstance(vary, dict):
+        raise DataError(f"{origin}: vary must be a table of lists, such as [parts.vary]")
+    vary = dict(vary)
     for key, values in vary.items():
         if not isinstance(values, list) or not values:
             raise DataError(f"{origin}: vary.{key} must be a list of values")
@@ -166,7 +177,7 @@ def _points(origin: str, part: Mapping[str, Any], changes: Changes) -> Iterator[
 def _make_task(origin: str, point: Mapping[str, Any], shared: Mapping[str, Any]) -> Task:
     point = dict(point)
     kind = point.pop("task", None)
-    if kind not in TASKS:
+    if not isinstance(kind, str) or kind not in TASKS:
         raise DataError(f"{origin}: task is {kind!r}, which is none of {', '.join(TASKS)}")
     known = {item.name: item for item in fields(TASKS[kind])}
     _refuse_unknown(origin, point, known)
@@ -186,7 +197,7 @@ def _make_task(origin: str, point: Mapping[str, Any], shared: Mapping[str, Any])
 def _with_parameters(origin: str, task: Task, shared: Mapping[str, Any]) -> Task:
     """With the parameters that the method has in the whole experiment, and "none" as None."""
     merged = {**shared, **task.parameters}
-    _refuse_unknown(origin, merged, METHODS[task.method].parameters)
+    _check_parameters(origin, task.method, merged)
     nothing = {key: None for key, value in merged.items() if value == "none"}  # TOML has no None
     return replace(task, parameters=merged | nothing)
 
@@ -205,8 +216,9 @@ def _checked(origin: str, key: str, value: Any) -> Any:
         if not all(isinstance(item, str) for item in value):
             raise DataError(f"{origin}: {key} must be a list of texts")
         return tuple(value)
-    if key in LISTS and key != "unseen":
-        raise DataError(f"{origin}: {key} is {value!r}, and must be a list of texts")
+    if key in LISTS and (key != "unseen" or not isinstance(value, int)):
+        also = " or a number of at least 1" if key == "unseen" else ""
+        raise DataError(f"{origin}: {key} is {value!r}, and must be a list of texts{also}")
     _check_number(origin, key, value, 8 if key == "bits" else 0 if key == "radius" else 1)
     return value
 
@@ -219,6 +231,12 @@ def _check_number(origin: str, key: str, value: Any, least: int = 1) -> None:
 def _check_method(origin: str, method: str) -> None:
     if method not in METHODS:
         raise DataError(f"{origin}: {method!r} is no method: there are {', '.join(METHODS)}")
+
+
+def _check_parameters(origin: str, method: str, parameters: Mapping[str, Any]) -> None:
+    """Refuse what a method does not have, and what a task or the seed decides."""
+    known = METHODS[method].parameters.keys() - {"n_bits", "normalize", "random_state"}
+    _refuse_unknown(origin, parameters, known)
 
 
 def _refuse_unknown(

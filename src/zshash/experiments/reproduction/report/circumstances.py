@@ -16,8 +16,9 @@ SIZES = {
 VERDICTS = (
     "A claim is *reproduced* if all of it holds here, *partly* if some of it does, for some code "
     "lengths or methods for instance, and *not reproduced* otherwise, which includes an effect "
-    "whose 95 % interval reaches zero. Methods are ordered by their means. Where the paper compares methods, only its own five rivals count "
-    "for the verdict; methods beyond the paper are shown beside them."
+    "whose 95 % interval (in parentheses, Student's t over seeds) reaches zero. Methods are "
+    "ordered by their means. Where the paper compares methods, only its own five rivals count for "
+    "the verdict; methods beyond the paper are shown beside them."
 )
 
 

@@ -35,8 +35,10 @@ def by_count(number: int, least: int) -> str:
 def is_above_zero(value: Correlation | Difference) -> bool:
     """Whether the whole 95 % interval is.
 
-    >>> is_above_zero(Difference(0.5, 0.1, 0.9, n=5)), is_above_zero(Difference(0.5, -0.1, 1.1, n=5))
-    (True, False)
+    >>> is_above_zero(Difference(0.5, 0.1, 0.9, n=5))
+    True
+    >>> is_above_zero(Difference(0.5, -0.1, 1.1, n=5))
+    False
     """
     return value.low is not None and value.low > 0
 

@@ -35,14 +35,14 @@ GRAPHS = {"knn": "neighbours (default)", "anchor": "through anchors", None: "no 
 
 
 def difference(value: Difference) -> str:
-    """A difference with its interval.
+    """A difference with its 95 % interval.
 
     >>> difference(Difference(0.01, -0.02, 0.04, 5))
-    '+0.010 (95 % interval −0.020 to +0.040)'
+    '+0.010 (−0.020 to +0.040)'
     """
     text = f"{value.mean:+.3f}"
     if value.low is not None and value.high is not None:
-        text += f" (95 % interval {value.low:+.3f} to {value.high:+.3f})"
+        text += f" ({value.low:+.3f} to {value.high:+.3f})"
     return text.replace("-", "−")
 
 
@@ -102,7 +102,7 @@ def _names_by_category(found: Findings) -> list[Block]:
         values = [part.values("map_centred", unseen=unseen, labels=labels) for unseen in groups]
         means = [mean(scores) if scores else None for scores in values]
         series.append(Series(_source(labels), means, [deviation(scores) for scores in values]))
-    panel = Bars("search by name", "MAP", [", ".join(unseen) for unseen in groups], series)
+    panel = Bars("MAP of a search by name", "", [", ".join(unseen) for unseen in groups], series)
     return [Plot(found.experiment.name, [panel], "MAP of searching each unseen category by name")]
 
 

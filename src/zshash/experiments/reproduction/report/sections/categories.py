@@ -62,7 +62,7 @@ def _bars(found: Findings) -> Plot:
             values = [found.values(key, unseen=unseen, labels=labels) for unseen in _all(found)]
             means = [mean(own) if own else None for own in values]
             series.append(Series(label, means, [deviation(own) for own in values]))
-        panels.append(Bars(title, title, groups, series))
+        panels.append(Bars(title, "", groups, series))
     alt = "MAP and precision with each category unseen, word vectors beside 0/1 labels"
     return Plot(found.experiment.name, panels, alt)
 

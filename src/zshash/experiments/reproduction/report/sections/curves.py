@@ -27,7 +27,7 @@ def convergence(found: Findings) -> list[Block]:
         ended = shown([float(len(curve)) for curve in curves], 1)
         rows.append([label, *cells, ended])
     heads = [str(step) for step in dict.fromkeys(marked)]
-    panel = Lines("objective", "iteration", "objective", lines, log_y=True)
+    panel = Lines("objective", "iteration", "", lines, log_y=True)
     alt = "The objective of ZSH after each iteration, falling from two starts"
     return [
         Plot(found.experiment.name, [panel], alt),
@@ -81,7 +81,7 @@ def _curve(
         line = found.line("ZSH", key, field, emphasis=True)
         x = [places[value] for value in found.along(field)]
         panels.append(
-            Lines(text, title, text, [Line("ZSH", x, line.y, line.deviation, True)], log_x=log_x)
+            Lines(text, title, "", [Line("ZSH", x, line.y, line.deviation, True)], log_x=log_x)
         )
     rows = [
         [f"{places[value]:g}", *(shown(found.values(key, **{field: value})) for key in scores)]

@@ -48,7 +48,7 @@ def _ball(radius: int) -> str:
 def _scores(found: Findings, titles: dict[str, str]) -> list[Block]:
     """A plot of all scores, a table of each, and who else did well."""
     heads = ["", *(f"{bits} bits" for bits in found.along("bits"))]
-    panels = [Lines(text, "bits", text, _lines(found, key)) for key, text in titles.items()]
+    panels = [Lines(text, "bits", "", _lines(found, key)) for key, text in titles.items()]
     methods = found.along("method")
     alt = f"{' and '.join(titles.values())} of {', '.join(methods)} by code length"
     blocks: list[Block] = [Plot(found.experiment.name, panels, alt)]
