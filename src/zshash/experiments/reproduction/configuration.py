@@ -244,6 +244,5 @@ def _refuse_unknown(
 ) -> None:
     unknown = sorted(set(given) - set(known))
     if unknown:
-        raise DataError(
-            f"{origin}: {unknown[0]!r} means nothing here: use {', '.join(sorted(known))}"
-        )
+        cure = f"use {', '.join(sorted(known))}" if known else "leave it out"
+        raise DataError(f"{origin}: {unknown[0]!r} means nothing here: {cure}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from zshash.experiments.reproduction.configuration import Experiment
 from zshash.experiments.reproduction.data import Sources
 from zshash.experiments.reproduction.pictures import keep_pictures
-from zshash.experiments.reproduction.report import Claim, write_report
+from zshash.experiments.reproduction.report import Claim, require_plots, write_report
 from zshash.experiments.reproduction.results import Results
 from zshash.experiments.reproduction.running import Job, Plan, make_plan, run_jobs
 
@@ -56,6 +56,7 @@ class Reproduction:
 
     def run(self, n_processes: int) -> Iterator[Job]:
         """Run what is missing; yields each run when its result is kept."""
+        require_plots()
         yield from run_jobs(self.plan.jobs, self.results, self.sources, n_processes)
         for experiment in self.experiments:
             if experiment.name not in self.plan.impossible:

@@ -24,7 +24,18 @@ from zshash.experiments.reproduction.report.markdown import to_markdown
 from zshash.experiments.reproduction.report.page import to_html
 from zshash.experiments.reproduction.results import Results
 
-__all__ = ["Claim", "make_document", "write_report"]
+__all__ = ["Claim", "make_document", "require_plots", "write_report"]
+
+
+def require_plots() -> None:
+    """Find out before the work whether plots can be drawn.
+
+    Raises
+    ------
+    MissingExtra
+        If they can not.
+    """
+    from zshash.experiments.reproduction.report import plots  # noqa: F401, only now: it is slow
 
 
 def make_document(
