@@ -46,6 +46,7 @@ class Reproduction:
     @cached_property
     def plan(self) -> Plan:
         """What is missing, and what can not be run."""
+        require_plots()  # before the work, which is for nothing without them
         return make_plan(self.experiments, self.results, self.sources)
 
     def forget(self) -> None:
@@ -56,7 +57,6 @@ class Reproduction:
 
     def run(self, n_processes: int) -> Iterator[Job]:
         """Run what is missing; yields each run when its result is kept."""
-        require_plots()
         yield from run_jobs(self.plan.jobs, self.results, self.sources, n_processes)
         for experiment in self.experiments:
             if experiment.name not in self.plan.impossible:

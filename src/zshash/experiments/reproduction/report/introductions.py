@@ -11,7 +11,8 @@ INTRODUCTIONS: dict[str, tuple[str, ...]] = {
     "cifar10": (
         "One category is hidden, all methods learn from pictures of the others, and pictures of "
         "the hidden one are searched for among all that remain. The paper's plots come without "
-        "numbers; its text says how the methods are ordered. KSH has 1,000 anchors, as all anchor-based methods in the paper.",
+        "numbers; its text says how the methods are ordered. KSH has 1,000 anchors, "
+        "as all anchor-based methods in the paper.",
     ),
     "unseen-category": (
         "Every category is hidden once, with the label vectors of the paper and with 0/1 labels. "

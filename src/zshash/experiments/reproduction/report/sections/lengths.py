@@ -66,7 +66,7 @@ def _lines(found: Findings, key: str) -> list[Line]:
 
 
 def _newcomers(found: Findings, key: str, title: str) -> str:
-    """How methods that the paper did not compare with stand to ours, at the length nearest to 64."""
+    """How methods beyond the paper stand to ours, at the length nearest to 64 bits."""
     bits = min(found.along("bits"), key=lambda number: abs(number - 64))
     ours = found.mean(key, method=OURS, bits=bits)
     others = {
