@@ -67,7 +67,7 @@ class Results:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             runs = content["runs"]
-            if content["task"] != task.facts() or not all("seed" in run for run in runs):
+            if content["task"] != task.facts() or not all(map(_is_run, runs)):
                 raise ValueError
             return Result(task, runs, str(content["checksum"]), dict(content["versions"]))
         except (ValueError, KeyError, TypeError):
@@ -86,6 +86,10 @@ class Results:
     def forget(self, task: Task) -> None:
         """Remove what is known of a task."""
         (self.folder / task.path()).unlink(missing_ok=True)
+
+
+def _is_run(run: Any) -> bool:
+    return isinstance(run, dict) and isinstance(run.get("seed"), int)
 
 
 def _to_json(result: Result) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zshash.datasets import Dataset
 from zshash.experiments.protocol import Setup, checksum
 from zshash.experiments.reproduction.data import Sources, label_paths, load
-from zshash.experiments.training import ONE_HOT, label_names, make_targets
+from zshash.experiments.training import ONE_HOT, label_names, label_sources, make_targets
 from zshash.hashing.registry import METHODS, SEMANTIC
 
 __all__ = ["Record", "Task"]
@@ -77,8 +77,9 @@ class Task:
         """The method with its parameters and the label sources that it looks at."""
         method = METHODS[self.method]
         hasher = method.estimator(n_bits=self.bits, normalize=True, **self.parameters)
-        labels = label_paths(self.labels) if method.kind == SEMANTIC else ()
-        return Setup(self.method, hasher, labels)
+        is_semantic = method.kind == SEMANTIC
+        labels = label_sources(hasher, label_paths(self.labels)) if is_semantic else ()
+        return Setup(self.method, hasher, tuple(labels))
 
     def check_targets(self, dataset: Dataset, rows: NDArray[Any], seen: NDArray[Any]) -> None:
         """Look all labels up."""
@@ -106,7 +107,7 @@ class Task:
         }
         for key in ("data", "training", "pictures"):
             if facts.get(key):
-                facts[key] = Path(facts[key]).name
+                facts[key] = _name(Path(facts[key]))
         lists = {key: list(value) for key, value in facts.items() if isinstance(value, tuple)}
         given = {key: value for key, value in facts.items() if value is not None}
         return {"task": self.kind} | given | lists
@@ -118,3 +119,12 @@ class Task:
         digest = hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
         folder = re.sub(r"[^\w.-]", "_", Path(facts["data"]).stem, flags=re.ASCII)
         return Path(folder) / f"{self.kind}-{self.method}-{self.bits}-{digest}.json"
+
+
+def _name(path: Path) -> str:
+    """The name of a file or folder, also of those that are written "." and "..".
+
+    >>> _name(Path("features/digits.npz"))
+    'digits.npz'
+    """
+    return path.name if path.name not in ("", "..") else path.resolve().name

@@ -1,6 +1,8 @@
 """Methods at several code lengths: CIFAR-10, ImageNet, related categories, several labels."""
 
-from zshash.experiments.reproduction.published import RIVALS
+from collections.abc import Mapping
+
+from zshash.experiments.reproduction.published import MIRFLICKR_MAP, PRECISION_RELATED, RIVALS
 from zshash.experiments.reproduction.report.document import (
     Block,
     Line,
@@ -16,11 +18,15 @@ __all__ = ["OURS", "related", "retrieval", "several_labels"]
 OURS = "ZSH"
 
 
-def retrieval(found: Findings) -> list[Block]:
+Published = Mapping[str, Mapping[int, float]]
+"""What the paper states of our method, by score and bits."""
+
+
+def retrieval(found: Findings, published: Published | None = None) -> list[Block]:
     """MAP and precision of every method at every length."""
     task = found.results[0].task.facts()
     titles = {"map": f"MAP@{task['k']}", "precision": _ball(task["radius"])}
-    return _scores(found, titles)
+    return _scores(found, titles, published or {})
 
 
 def several_labels(found: Findings) -> list[Block]:
@@ -28,7 +34,10 @@ def several_labels(found: Findings) -> list[Block]:
     chance = found.mean("chance")
     seen = found.runs[0]["seen"] if found.runs else []
     note = "" if chance is None else f" A random order scores {chance:.3f}."
-    return [Text(f"Learned from {', '.join(seen)}.{note}"), *retrieval(found)]
+    return [
+        Text(f"Learned from {', '.join(seen)}.{note}"),
+        *retrieval(found, {"map": MIRFLICKR_MAP}),
+    ]
 
 
 def related(found: Findings) -> list[Block]:
@@ -36,16 +45,15 @@ def related(found: Findings) -> list[Block]:
     task = found.results[0].task.facts()
     ranks = task.get("related_k", task["k"])
     ball = _ball(task["radius"])
-    return _scores(
-        found, {"map_related": f"MAP_related@{ranks}", "precision_related": f"related {ball}"}
-    )
+    titles = {"map_related": f"MAP_related@{ranks}", "precision_related": f"related {ball}"}
+    return _scores(found, titles, {"precision_related": PRECISION_RELATED})
 
 
 def _ball(radius: int) -> str:
     return f"precision, radius {radius}"
 
 
-def _scores(found: Findings, titles: dict[str, str]) -> list[Block]:
+def _scores(found: Findings, titles: dict[str, str], published: Published) -> list[Block]:
     """A plot of all scores, a table of each, and who else did well."""
     heads = ["", *(f"{bits} bits" for bits in found.along("bits"))]
     panels = [Lines(text, "bits", "", _lines(found, key)) for key, text in titles.items()]
@@ -54,8 +62,17 @@ def _scores(found: Findings, titles: dict[str, str]) -> list[Block]:
     blocks: list[Block] = [Plot(found.experiment.name, panels, alt)]
     for key, text in titles.items():
         table = found.table(key, "method", "bits", heads)
-        blocks.append(Table(table.head, table.rows, text))
+        blocks.append(Table(table.head, [*table.rows, *_theirs(found, published.get(key))], text))
     return [*blocks, *(Text(_newcomers(found, key, text)) for key, text in titles.items())]
+
+
+def _theirs(found: Findings, published: Mapping[int, float] | None) -> list[list[str]]:
+    """A row of what the paper states, on its own data; a small version has none."""
+    lengths = found.along("bits")
+    if not published or found.experiment.quick or not set(published) & set(lengths):
+        return []
+    cells = [f"{published[bits]:.4f}" if bits in published else "–" for bits in lengths]
+    return [[f"*{OURS} in the paper*", *cells]]
 
 
 def _lines(found: Findings, key: str) -> list[Line]:
