@@ -6,13 +6,13 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from threadpoolctl import threadpool_limits
 
 from zshash._extras import MissingExtra
-from zshash.datasets import DataError
 from zshash.experiments.reproduction.configuration import Experiment
 from zshash.experiments.reproduction.data import Sources
 from zshash.experiments.reproduction.results import Results
@@ -41,7 +41,7 @@ class Plan:
 def make_plan(experiments: Sequence[Experiment], results: Results, sources: Sources) -> Plan:
     """Look at data, labels and results before the work: mistakes are found now and not later.
 
-    An experiment whose data is not there does not keep others from being run.
+    An experiment whose data is not there, or does not fit it, does not keep others from being run.
     """
     jobs: dict[tuple[str, int], Job] = {}
     finished: set[tuple[str, int]] = set()
@@ -49,7 +49,7 @@ def make_plan(experiments: Sequence[Experiment], results: Results, sources: Sour
     for experiment in experiments:
         try:
             planned = list(_missing(experiment, results, sources))
-        except (DataError, MissingExtra, OSError) as error:
+        except (ValueError, MissingExtra, OSError) as error:
             impossible[experiment.name] = str(error)
             continue
         for job, is_missing in planned:
@@ -115,6 +115,11 @@ def _at_once(
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 yield running.pop(future), future.result()
+    except BrokenProcessPool:
+        raise ChildProcessError(
+            "a process ended before its run did, perhaps for want of memory: the same command goes "
+            "on from what has been run; give it fewer --jobs"
+        ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

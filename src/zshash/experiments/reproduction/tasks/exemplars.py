@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from zshash import metrics
 from zshash.datasets import DataError, Dataset, Pictures
-from zshash.experiments.protocol import fit_setup
+from zshash.experiments.protocol import encode_split, fit_setup
 from zshash.experiments.reproduction.data import Sources, open_pictures
 from zshash.experiments.reproduction.tasks.base import Record
 from zshash.experiments.reproduction.tasks.retrieval import ZeroShot
@@ -17,7 +18,7 @@ __all__ = ["Exemplars"]
 
 @dataclass(frozen=True, kw_only=True)
 class Exemplars(ZeroShot):
-    """The nearest pictures of a few queries.
+    """The nearest pictures of a few queries, and the share of right ones over all queries.
 
     Attributes
     ----------
@@ -44,13 +45,19 @@ class Exemplars(ZeroShot):
         dataset = self.dataset(sources)
         split = self.protocol(dataset).split(dataset, seed)
         hasher, seconds = fit_setup(dataset, self.setup(), split, seed)
+        codes = encode_split(dataset, hasher, split)
         index = HammingIndex(self.bits)
-        index.add(hasher.encode(dataset.X[split.database]), split.database)
-        queries = np.random.RandomState(seed).permutation(split.queries)[: self.n_shown]
-        distances, found = index.search(hasher.encode(dataset.X[queries]), k=self.k)
+        index.add(codes[1], split.database)
+        shown = np.random.RandomState(seed).permutation(len(split.queries))[: self.n_shown]
+        queries = split.queries[shown]
+        distances, found = index.search(codes[0][shown], k=self.k)
         assert dataset.labels is not None
+        relevance = metrics.same_label(
+            dataset.labels[split.queries], dataset.labels[split.database]
+        )
         return {
             "seed": seed,
+            "precision_at": metrics.precision_at(*metrics.histograms(*codes, relevance), self.k),
             "queries": queries.tolist(),
             "found": found.tolist(),
             "distances": distances.tolist(),

@@ -4,7 +4,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from zshash.experiments.reproduction.published import FIRST_OBJECTIVE, SIMILARITY_AND_MAP
+from zshash.experiments.reproduction.published import (
+    FIRST_OBJECTIVE,
+    RIVALS,
+    SIMILARITY_AND_MAP,
+)
 from zshash.experiments.reproduction.report.claims.verdicts import (
     by_parts,
     is_above_zero,
@@ -20,6 +24,7 @@ from zshash.experiments.reproduction.report.sections.categories import (
     vectors_of,
 )
 from zshash.experiments.reproduction.report.sections.curves import at_iteration, share_seen
+from zshash.experiments.reproduction.report.sections.lengths import OURS
 from zshash.experiments.reproduction.report.statistics import correlation, mean, paired
 from zshash.experiments.reproduction.tasks.alignment import ROTATIONS
 
@@ -194,19 +199,15 @@ def training_size(found: Findings) -> list[Claim]:
 
 def exemplars(found: Findings) -> list[Claim]:
     """Who shows the most right pictures."""
-    statement = "ZSH returns the most right pictures, followed by COSDISH."
-    right: dict[str, int] = {}
-    for result in found.results:
-        for run in result.runs:
-            own = sum(map(sum, run.get("right", [])))
-            right[result.task.method] = right.get(result.task.method, 0) + own
-    if not right:
+    statement = "ZSH returns the most right pictures among the first 15, followed by COSDISH."
+    scores = {name: found.mean("precision_at", method=name) for name in found.along("method")}
+    own = {n: score for n, score in scores.items() if score is not None and n in (OURS, *RIVALS)}
+    if OURS not in own:
         return [not_run(statement)]
-    order = sorted(right, key=lambda name: -right[name])
-    evidence = ", ".join(f"{name} {right[name]}" for name in order)
-    total = sum(len(row) for run in found.results[0].runs for row in run["right"])
-    parts = [order[0] == "ZSH", order[:2] == ["ZSH", "COSDISH"]]
-    return [Claim(statement, by_parts(parts), f"Right of {total}: {evidence}.")]
+    order = sorted(own, key=lambda name: -own[name])
+    evidence = ", ".join(f"{name} {own[name]:.3f}" for name in order)
+    parts = [order[0] == OURS, order[:2] == [OURS, "COSDISH"]]
+    return [Claim(statement, by_parts(parts), f"Share that is right, all queries: {evidence}.")]
 
 
 def alignment(found: Findings) -> list[Claim]:

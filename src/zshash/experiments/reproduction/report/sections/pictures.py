@@ -2,7 +2,14 @@
 
 from pathlib import Path
 
-from zshash.experiments.reproduction.report.document import Block, Gallery, GalleryRow, Picture
+from zshash.experiments.reproduction.report import statistics
+from zshash.experiments.reproduction.report.document import (
+    Block,
+    Gallery,
+    GalleryRow,
+    Picture,
+    Table,
+)
 from zshash.experiments.reproduction.report.findings import Findings
 from zshash.experiments.reproduction.tasks import Record
 
@@ -15,11 +22,18 @@ def picture_path(folder: Path, data: str, row: int) -> Path:
 
 
 def exemplars(found: Findings, folder: Path) -> list[Block]:
-    """A gallery for each query: a row for each method."""
-    shown = [(result, run) for result in found.results for run in result.runs if "queries" in run]
+    """The share of right pictures, and a gallery for each query of the first seed."""
+    shown = [(result, run) for result in found.results for run in result.runs if run["seed"] == 0]
+    shown = [(result, run) for result, run in shown if "queries" in run]
     if not shown:
         return []
-    galleries: list[Block] = []
+    ranks = found.results[0].task.facts()["k"]
+    shares = [
+        [result.task.method, statistics.shown(result.values("precision_at"))]
+        for result in found.results
+    ]
+    head = ["", f"right among the first {ranks}, all queries"]
+    galleries: list[Block] = [Table(head, shares)]
     for place, row in enumerate(shown[0][1]["queries"]):
         name = shown[0][1]["names"][place]
         rows = [
