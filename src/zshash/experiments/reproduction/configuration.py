@@ -164,6 +164,8 @@ def _points(origin: str, part: Mapping[str, Any], changes: Changes) -> Iterator[
     for key in ("data", "training"):
         if key in fixed and getattr(changes, key):
             fixed[key] = getattr(changes, key)
+    if changes.data:
+        fixed.pop("tags", None)  # are of the data that is replaced
     for key, values in (("method", changes.methods), ("bits", changes.bits)):
         if values and key in vary:
             vary[key] = values

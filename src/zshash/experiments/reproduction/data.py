@@ -130,6 +130,8 @@ def load_mosaics(
     data = sources.open(name)
     if data.labels is None:
         raise DataError(f"{name}: there are no labels to score against")
+    if data.labels.ndim == 1 and not tags:
+        raise DataError(f"{name}: each picture has one label, and several are needed")
     if data.labels.ndim == 1:
         pictures = _as_pictures(data, name)
         data = mosaics(pictures, find_categories(pictures, tags), number, random_state=0)

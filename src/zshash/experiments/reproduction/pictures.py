@@ -16,6 +16,8 @@ from zshash.experiments.reproduction.tasks import Exemplars
 
 __all__ = ["keep_pictures"]
 
+SIDE = 128  # at most, of a photograph
+
 
 def keep_pictures(experiment: Experiment, results: Results, folder: Path, sources: Sources) -> None:
     """Write the pictures that an experiment's exemplars show, those that are not there yet."""
@@ -23,13 +25,14 @@ def keep_pictures(experiment: Experiment, results: Results, folder: Path, source
         if isinstance(task, Exemplars):
             for run in results.read(task).runs:
                 rows = {*run.get("queries", []), *chain.from_iterable(run.get("found", []))}
-                _keep(task.pictures, rows, folder, sources)
+                _keep(task, rows, folder, sources)
 
 
-def _keep(name: str, rows: set[int], folder: Path, sources: Sources) -> None:
+def _keep(task: Exemplars, rows: set[int], folder: Path, sources: Sources) -> None:
+    name = task.facts()["pictures"]  # by which the report looks for them
     missing = [row for row in sorted(rows) if not picture_path(folder, name, row).exists()]
     if missing:
-        pixels = _pixels(name, missing, sources)
+        pixels = _pixels(task.pictures, missing, sources)
         picture_path(folder, name, 0).parent.mkdir(parents=True, exist_ok=True)
         for row, image in zip(missing, pixels, strict=True):
             write_whole(picture_path(folder, name, row), png(image))
@@ -39,6 +42,12 @@ def _pixels(name: str, rows: list[int], sources: Sources) -> list[NDArray[np.uin
     pictures = open_pictures(name, sources).select(np.array(rows))
     if isinstance(pictures.sources, np.ndarray):
         return list(pictures.sources)
-    from zshash.images.decoding import Limits, decode
+    return [_small(path) for path in pictures.sources]
 
-    return [np.asarray(decode(path.read_bytes(), Limits(), 64)) for path in pictures.sources]
+
+def _small(path: Path) -> NDArray[np.uint8]:
+    from zshash.images.decoding import decode
+
+    image = decode(path, side=SIDE)
+    image.thumbnail((SIDE, SIDE))
+    return np.asarray(image)

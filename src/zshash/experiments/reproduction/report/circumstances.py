@@ -79,7 +79,7 @@ def circumstances(found: Findings) -> list[Block]:
     if not found.runs:
         return []
     facts = [result.task.facts() for result in found.results]
-    data = list(dict.fromkeys(own["data"] for own in facts))
+    data = list(dict.fromkeys(result.task.searched for result in found.results))
     labels = list(dict.fromkeys(" + ".join(own["labels"]) for own in facts if _is_ours(own)))
     sizes = [text.format(size) for key, text in SIZES.items() if (size := _common(found, key))]
     seeds = found.experiment.seeds

@@ -94,6 +94,11 @@ class Task:
         return " + ".join(label_names(setup.hasher, setup.labels))
 
     @property
+    def searched(self) -> str:
+        """The data that is searched, as a person reads it."""
+        return Path(self.data).name
+
+    @property
     def has_vectors(self) -> bool:
         """Whether the method learns from vectors of names."""
         setup = self.setup()

@@ -1,6 +1,7 @@
 """Learn from one data set, search another one whose pictures have several labels."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -55,6 +56,12 @@ class Transfer(Task):
     radius: int = 2
 
     kind: ClassVar[str] = "transfer"
+
+    @property
+    def searched(self) -> str:
+        """The data that is searched, as a person reads it."""
+        name = Path(self.data).name
+        return f"{self.n_mosaics} mosaics of {name}" if self.tags else name
 
     def dataset(self, sources: Sources) -> Dataset:
         """The data that is searched."""

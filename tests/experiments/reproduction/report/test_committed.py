@@ -1,0 +1,60 @@
+"""The report in docs/ is what the results beside it say, and they come out again."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from zshash.experiments.reproduction.configuration import NAMES, read_experiment
+from zshash.experiments.reproduction.data import Sources
+from zshash.experiments.reproduction.report import write_report
+from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.results import Results
+from zshash.experiments.reproduction.running import Job, run_job
+from zshash.experiments.standard import data_folder
+
+DOCS = Path(__file__).parents[4] / "docs"
+RESULTS = Results(DOCS / "results" / "runs")
+
+
+@pytest.fixture(scope="module")
+def experiments():
+    return [read_experiment(name) for name in NAMES]
+
+
+def test_results_render_to_the_committed_report(experiments, tmp_path):
+    write_report(experiments, RESULTS, tmp_path / "results", tmp_path / "pictures")
+    assert (tmp_path / "results.md").read_text() == (DOCS / "results.md").read_text()
+    drawn = {path.name: path.read_bytes() for path in (tmp_path / "results").glob("*.svg")}
+    committed = {path.name: path.read_bytes() for path in (DOCS / "results").glob("*.svg")}
+    assert drawn == committed
+
+
+def test_every_run_is_there_and_none_failed(experiments):
+    for experiment in experiments:
+        found = Findings.read(experiment, RESULTS)
+        assert found.is_complete, experiment.name
+        assert not any(result.error for result in found.results), experiment.name
+
+
+def test_no_result_belongs_to_nothing(experiments):
+    needed = {task.path() for experiment in experiments for task in experiment.tasks}
+    kept = {path.relative_to(RESULTS.folder) for path in RESULTS.folder.rglob("*.json")}
+    assert kept == needed
+
+
+@pytest.mark.skipif(
+    not (data_folder() / "features/cifar10_lite0_pca256.npz").is_file(),
+    reason="the features of CIFAR-10 are not in ZSHASH_DATA",
+)
+@pytest.mark.parametrize("method", ["ZSH", "SDH", "ITQ"])
+def test_a_run_comes_out_again(experiments, method):
+    """Within two deviations over seeds; on the machine that made them, to the last digit."""
+    cifar10 = next(experiment for experiment in experiments if experiment.name == "cifar10")
+    known = Findings.read(cifar10, RESULTS).where(method=method, bits=32).results[0]
+    record = run_job(Job(known.task, 1, known.checksum), Sources())
+    for key in ("map", "precision"):
+        values = known.values(key)
+        middle = math.fsum(values) / len(values)
+        deviation = math.sqrt(math.fsum((x - middle) ** 2 for x in values) / (len(values) - 1))
+        assert record[key] == pytest.approx(values[1], abs=2 * deviation)
