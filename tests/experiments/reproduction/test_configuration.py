@@ -105,8 +105,16 @@ def test_what_a_user_changes(read):
     fixed = PART + "bits = 16\n"
     changed = read(fixed, methods=("LSH",), bits=(8, 24), training="other").tasks
     assert [(task.method, task.bits) for task in changed] == [("ZSH", 8), ("ZSH", 24)]
-    (moved,) = read('[[parts]]\ntask = "transfer"\ndata = "a"\ntraining = "b"\n', training="c").tasks
+    (moved,) = read(
+        '[[parts]]\ntask = "transfer"\ndata = "a"\ntraining = "b"\n', training="c"
+    ).tasks
     assert moved == Transfer(data="a", training="c")
+
+
+def test_other_data_is_not_made_into_mosaics(read):
+    text = '[[parts]]\ntask = "transfer"\ndata = "a"\ntraining = "b"\ntags = ["sky"]\n'
+    assert read(text).tasks == (Transfer(data="a", training="b", tags=("sky",)),)
+    assert read(text, data="c").tasks == (Transfer(data="c", training="b"),)
 
 
 def test_changes_of_an_included_experiment():
@@ -137,6 +145,10 @@ MISTAKES = {
     "seed as a parameter": (
         "[parameters.ZSH]\nrandom_state = 1\n" + PART,
         "'random_state' means .*n_anchors",
+    ),
+    "no parameters": (
+        "[parameters.SpectralHashing]\na = 1\n" + PART,
+        "'a' means nothing here: leave it out",
     ),
     "parameters are a list": ("parameters = []\n" + PART, "parameters must be a table"),
     "parameters are a number": ("parameters.KSH = 3\n" + PART, "parameters must be a table"),

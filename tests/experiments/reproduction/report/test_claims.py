@@ -23,7 +23,7 @@ def noise(seed):
 
 def methods(task, seed):
     place = ORDER.index(task.method) if task.method in ORDER else -5  # newcomers are far ahead
-    lead = -0.02 * place + noise(seed)
+    lead = -0.08 * place + noise(seed)
     ranking, lookup = RANKING[task.bits] + lead, LOOKUP[task.bits] + lead
     scores = {"map": ranking, "precision": lookup}
     return scores | {"map_related": ranking, "precision_related": lookup}

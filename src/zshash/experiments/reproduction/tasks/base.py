@@ -96,7 +96,7 @@ class Task:
     @property
     def searched(self) -> str:
         """The data that is searched, as a person reads it."""
-        return Path(self.data).name
+        return _name(Path(self.data))
 
     @property
     def has_vectors(self) -> bool:

@@ -1,7 +1,6 @@
 """Learn from one data set, search another one whose pictures have several labels."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -60,7 +59,7 @@ class Transfer(Task):
     @property
     def searched(self) -> str:
         """The data that is searched, as a person reads it."""
-        name = Path(self.data).name
+        name = super().searched
         return f"{self.n_mosaics} mosaics of {name}" if self.tags else name
 
     def dataset(self, sources: Sources) -> Dataset:

@@ -1,0 +1,123 @@
+"""Results on disk: what is there, what is missing, and what is damaged."""
+
+import json
+
+import pytest
+
+from zshash.datasets import DataError
+from zshash.experiments.reproduction.results import Results
+from zshash.experiments.reproduction.tasks import Retrieval
+
+TASK = Retrieval(data="digits", unseen=("three",), method="LSH", bits=16)
+OTHER = Retrieval(data="digits", unseen=("three",), method="LSH", bits=32)
+
+
+@pytest.fixture
+def results(tmp_path):
+    return Results(tmp_path / "runs")
+
+
+def test_nothing_is_known_at_first(results):
+    assert results.read(TASK).runs == []
+    assert results.read(TASK).missing(3, "data") == [0, 1, 2]
+    assert not results.folder.exists()
+
+
+def test_runs_come_back_by_ascending_seed(results):
+    for seed in (2, 0):
+        results.add(TASK, "data", {"seed": seed, "map": seed / 4, "deep": {"er": seed}})
+    results.add(OTHER, "data", {"seed": 1, "map": 1.0})
+    found = results.read(TASK)
+    assert found.runs == [
+        {"seed": 0, "map": 0.0, "deep": {"er": 0}},
+        {"seed": 2, "map": 0.5, "deep": {"er": 2}},
+    ]
+    assert found.values("map") == [0.0, 0.5]
+    assert found.values("deep", "er") == [0, 2]
+    assert found.values("absent") == []
+    assert found.missing(4, "data") == [1, 3]
+    assert results.read(OTHER).missing(2, "data") == [0]
+    assert "zshash" in found.versions
+
+
+def test_a_run_takes_the_place_of_one_with_its_seed(results):
+    for score in (0.1, 0.2):
+        results.add(TASK, "data", {"seed": 0, "map": score})
+    assert results.read(TASK).values("map") == [0.2]
+
+
+def test_runs_on_other_data_do_not_count(results):
+    results.add(TASK, "data", {"seed": 0, "map": 0.1})
+    results.add(TASK, "data", {"seed": 1, "map": 0.2})
+    assert results.read(TASK).missing(2, "other data") == [0, 1]
+    results.add(TASK, "other data", {"seed": 1, "map": 0.3})
+    assert results.read(TASK).runs == [{"seed": 1, "map": 0.3}]
+    assert results.read(TASK).missing(2, "other data") == [0]
+
+
+def test_a_run_that_failed_is_missing(results):
+    results.add(TASK, "data", {"seed": 0, "error": "too few samples"})
+    results.add(TASK, "data", {"seed": 1, "map": 0.2})
+    found = results.read(TASK)
+    assert found.missing(2, "data") == [0]
+    assert found.error == "too few samples"
+    assert found.values("map") == [0.2]
+    results.add(TASK, "data", {"seed": 0, "map": 0.1})
+    assert results.read(TASK).error is None
+    assert results.read(TASK).missing(2, "data") == []
+
+
+def test_forgetting(results):
+    results.forget(TASK)
+    results.add(TASK, "data", {"seed": 0})
+    results.add(OTHER, "data", {"seed": 0})
+    results.forget(TASK)
+    assert results.read(TASK).runs == []
+    assert results.read(OTHER).runs == [{"seed": 0}]
+
+
+DAMAGE = {
+    "empty": lambda _: "",
+    "half": lambda text: text[: len(text) // 2],
+    "list": lambda _: "[]",
+    "other task": lambda text: text.replace('"bits": 16', '"bits": 32'),
+    "no runs": lambda text: text.replace('"runs"', '"walks"'),
+    "no seed": lambda text: text.replace('"seed"', '"need"'),
+    "words for runs": lambda text: text.replace('{"seed": 0}', '"seed"'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_named(results, damage):
+    results.add(TASK, "data", {"seed": 0})
+    path = results.folder / TASK.path()
+    path.write_text(damage(path.read_text()))
+    for touch in (lambda: results.read(TASK), lambda: results.add(TASK, "data", {"seed": 1})):
+        with pytest.raises(DataError, match="not a result of this task; remove it") as error:
+            touch()
+        assert str(path) in str(error.value)
+
+
+def test_bytes_that_are_no_text_are_damage(results):
+    results.add(TASK, "data", {"seed": 0})
+    (results.folder / TASK.path()).write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match="remove it"):
+        results.read(TASK)
+
+
+def test_an_interrupted_write_leaves_what_was_there(results, monkeypatch):
+    results.add(TASK, "data", {"seed": 0})
+    path = results.folder / TASK.path()
+    before = path.read_bytes()
+
+    def stop(_):
+        beside = [file for file in path.parent.iterdir() if file != path]
+        assert len(beside) == 1  # all is written, but elsewhere
+        assert path.read_bytes() == before
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", stop)
+    with pytest.raises(KeyboardInterrupt):
+        results.add(TASK, "data", {"seed": 1})
+    assert [file.read_bytes() for file in path.parent.iterdir()] == [before]
+    assert json.loads(before)["runs"] == [{"seed": 0}]
