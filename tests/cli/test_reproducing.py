@@ -166,7 +166,7 @@ def test_a_report_needs_no_data(inside):
 
 def test_data_that_is_not_there(inside):
     absent = write_own("absent.npz", "other")
-    assert "other: absent.npz: not in" in fails(absent)
+    assert "other can not be run: absent.npz: not in" in fails(absent)
     done = call(absent, write_own())
     assert done.stderr.startswith("other can not be run: absent.npz: not in")
     assert done.stderr.count("\n") == 1
@@ -176,7 +176,7 @@ def test_data_that_is_not_there(inside):
 def test_data_that_does_not_fit():
     path = write_own()
     Path(path).write_text(OWN.replace("DATA", "digits").replace('["three"]', '["thre"]'))
-    assert "mine: the data has no category 'thre' (did you mean 'three'?)" in fails(path)
+    assert "mine can not be run: the data has no category 'thre' (did you mean 'three'?)" in fails(path)
     Path(path).write_text(OWN.replace("DATA", "digits").replace("= 20", "= 2000"))
     assert "mine: 2000 queries of 183 samples to draw from" in fails(path)
 

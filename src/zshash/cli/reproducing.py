@@ -103,11 +103,12 @@ def reproduce(
         raise click.UsageError("--fresh and --report-only exclude each other")
     wanted = _changes(**changes)
     chosen = [read_experiment(name, wanted) for name in _names(experiments, everything)]
+    _refuse_same_names([experiment.name for experiment in chosen])
     work = Reproduction(chosen, output, Sources(files, progress=True))
     if fresh:
         work.forget()
     if not report_only:
-        _run(work, jobs, alone=len(chosen) == 1)
+        _run(work, jobs)
     judged = work.report()
     told = {name: [vars(claim) for claim in claims] for name, claims in judged.items()}
     if as_json:
@@ -142,13 +143,20 @@ def _changes(
     return Changes(quick, seeds, chosen, tuple(sorted(set(bits))), data, training)
 
 
-def _run(work: Reproduction, jobs: int, alone: bool) -> None:
-    """Run what is missing, and say what can not be run."""
+def _refuse_same_names(names: list[str]) -> None:
+    several = sorted({name for name in names if names.count(name) > 1})
+    if several:
+        raise click.UsageError(f"two experiments are called {several[0]}: rename a file")
+
+
+def _run(work: Reproduction, jobs: int) -> None:
+    """Run what is missing, and say what can not be run; nothing at all is a mistake."""
     plan = work.plan
-    for name, reason in plan.impossible.items():
-        if alone:
-            raise DataError(f"{name}: {reason}" if name not in reason else reason)
-        click.echo(f"{name} can not be run: {reason}", err=True)
+    reasons = [f"{name} can not be run: {reason}" for name, reason in plan.impossible.items()]
+    if len(reasons) == len(work.experiments):
+        raise DataError("; ".join(reasons))
+    for reason in reasons:
+        click.echo(reason, err=True)
     bar = tqdm(
         total=len(plan.jobs) + plan.n_finished,
         initial=plan.n_finished,

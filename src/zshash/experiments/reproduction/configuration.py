@@ -20,6 +20,7 @@ bits = [16, 32, 64]
 ...
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
@@ -60,13 +61,27 @@ LISTS = {"labels", "unseen", "tags"}
 
 @dataclass(frozen=True)
 class Experiment:
-    """Tasks that belong together, and how often each is run."""
+    """Tasks that belong together, and how often each is run.
+
+    Attributes
+    ----------
+    name : str
+        What its section of the report and its plots are called.
+    title : str
+    tasks : tuple of Task
+    seeds : int
+    quick : bool
+        Whether this is the small version.
+    file : str
+        The configuration it was read from, empty for one that comes with the package.
+    """
 
     name: str
     title: str
     tasks: tuple[Task, ...]
     seeds: int
     quick: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,7 +123,10 @@ def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
     ]
     seeds = changes.seeds or content.get(seeds_key, 1)
     title = content.get("title", Path(name).stem)
-    return Experiment(Path(name).stem, title, tuple(tasks), seeds, changes.quick)
+    if name in NAMES:
+        return Experiment(name, title, tuple(tasks), seeds, changes.quick)
+    own = re.sub(r"[^A-Za-z0-9_-]", "-", Path(name).stem)
+    return Experiment(own, title, tuple(tasks), seeds, changes.quick, file=name)
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Results → document → Markdown, one HTML page, and plots."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 from zshash._files import write_whole
@@ -54,20 +53,26 @@ def make_document(
 
 def judge(found: Findings) -> list[Claim]:
     """The paper's claims that an experiment is about; a small version says nothing of them."""
-    about = claims.CLAIMS.get(found.experiment.name)
-    return [] if about is None or found.experiment.quick else about(found)
+    experiment = found.experiment
+    about = None if experiment.file or experiment.quick else claims.CLAIMS.get(experiment.name)
+    return [] if about is None else about(found)
 
 
 def _section(found: Findings, judged: Sequence[Claim], pictures: Path) -> Section:
     experiment = found.experiment
-    show: Callable[[Findings], list[Block]] = sections.SECTIONS.get(experiment.name, sections.grid)
-    if experiment.name == "exemplars":
-        show = partial(sections.exemplars, folder=pictures)
-    blocks: list[Block] = [Text(text) for text in INTRODUCTIONS.get(experiment.name, ())]
+    blocks: list[Block] = [] if experiment.file else [Text(INTRODUCTIONS[experiment.name])]
     blocks += circumstances(found)
     blocks += [Claims(judged)] if judged else []
-    blocks += show(found) if found.runs else [Text("There are no results.")]
+    blocks += _show(found, pictures) if found.runs else [Text("There are no results.")]
     return Section(experiment.title, blocks, experiment.name)
+
+
+def _show(found: Findings, pictures: Path) -> list[Block]:
+    if found.experiment.file:
+        return sections.grid(found)
+    if found.experiment.name == "exemplars":
+        return sections.exemplars(found, pictures)
+    return sections.SECTIONS[found.experiment.name](found)
 
 
 def _overview(experiments: Sequence[Experiment], judged: dict[str, list[Claim]]) -> list[Block]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from zshash.experiments.reproduction.configuration import NAMES
 from zshash.experiments.reproduction.report.document import Block, Code, Text
 from zshash.experiments.reproduction.report.findings import Findings
 
@@ -27,17 +28,20 @@ def preface(found: Sequence[Findings]) -> list[Block]:
     quick = any(own.experiment.quick for own in found)
     command = "zshash reproduce " + _asked(found) + (" --quick" if quick else "")
     blocks: list[Block] = [Text(_about(found)), Code(command)]
+    if all(own.experiment.file for own in found):
+        return blocks
     if quick:
         note = (
             "**A small version**, on handwritten digits in place of the paper's data: it shows "
             "that everything runs, and says nothing of the paper's claims."
         )
         return [*blocks, Text(note)]
-    return [*blocks, Text(_features()), Text(VERDICTS)]
+    return [*blocks, Text(_reservations(found)), Text(VERDICTS)]
 
 
 def _asked(found: Sequence[Findings]) -> str:
-    return "--all" if len(found) > 2 else " ".join(own.experiment.name for own in found)
+    names = [own.experiment.file or own.experiment.name for own in found]
+    return "--all" if tuple(names) == NAMES else " ".join(names)
 
 
 def _about(found: Sequence[Findings]) -> str:
@@ -45,23 +49,41 @@ def _about(found: Sequence[Findings]) -> str:
     versions = _versions(found)
     made = f" Made with {versions}." if versions else ""
     return (
-        "The experiments of *Zero-Shot Hashing via Transferring Supervised Knowledge* (Yang et "
-        f"al., ACM Multimedia 2016), re-run, and some beyond it: {runs} runs.{made} Scores are "
+        f"{_subject(found)}: {runs} runs.{made} Scores are "
         "expected values over random orders within ties, mean ± standard deviation over seeds; "
         "each seed draws training pictures, queries, anchors and the start anew. The database is "
-        "hashed by the hash function, training pictures included. This page is "
-        "written from result files by"
+        "hashed by the hash function, training pictures included. This page is written from result "
+        "files by"
     )
 
 
-def _features() -> str:
+def _subject(found: Sequence[Findings]) -> str:
+    if all(own.experiment.file for own in found):
+        return "Experiments of one's own"
     return (
-        "The features are those of an EfficientNet-Lite0 that was trained on ImageNet (the paper: "
-        "AlexNet, fc-7, trained on ImageNet, too), so *unseen* means unseen by the hash function. "
-        "100 categories of Tiny-ImageNet stand in for ImageNet. Methods have their authors' "
-        "defaults. ZSH has the paper's parameters; the width of its random start, which the paper "
-        "leaves open, was chosen after scores of *truck* had been seen."
+        "The experiments of *Zero-Shot Hashing via Transferring Supervised Knowledge* (Yang et "
+        "al., ACM Multimedia 2016), re-run, and some beyond it"
     )
+
+
+def _reservations(found: Sequence[Findings]) -> str:
+    """What to keep in mind about the data and the parameters."""
+    data = {result.task.searched for own in found for result in own.results}
+    texts = []
+    if any("lite0" in name for name in data):
+        texts.append(
+            "The features are those of an EfficientNet-Lite0 that was trained on ImageNet (the "
+            "paper: AlexNet, fc-7, trained on ImageNet, too), so *unseen* means unseen by the hash "
+            "function."
+        )
+    if any("tiny100" in name for name in data):
+        texts.append("100 categories of Tiny-ImageNet stand in for ImageNet.")
+    texts.append(
+        "Methods have their authors' defaults. ZSH has the paper's parameters; the width of its "
+        "random start, which the paper leaves open, was chosen after scores of *truck* had been "
+        "seen."
+    )
+    return " ".join(texts)
 
 
 def _versions(found: Sequence[Findings]) -> str:

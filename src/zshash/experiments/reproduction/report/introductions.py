@@ -2,31 +2,31 @@
 
 __all__ = ["INTRODUCTIONS"]
 
-INTRODUCTIONS: dict[str, tuple[str, ...]] = {
+INTRODUCTIONS: dict[str, str] = {
     "convergence": (
         "The paper trains on 30,000 pictures of ImageNet with 64 bits and 1,000 anchors and plots "
         "the objective against the iteration. It leaves the width of W's random start open, so two "
-        "are shown: the package's default, and one so small that the first codes ignore it.",
+        "are shown: the package's default, and one so small that the first codes ignore it."
     ),
     "cifar10": (
         "One category is hidden, all methods learn from pictures of the others, and pictures of "
         "the hidden one are searched for among all that remain. The paper's plots come without "
         "numbers; its text says how the methods are ordered. KSH has 1,000 anchors, "
-        "as all anchor-based methods in the paper.",
+        "as all anchor-based methods in the paper."
     ),
     "unseen-category": (
         "Every category is hidden once, with the label vectors of the paper and with 0/1 labels. "
-        "The similarity of a category is the average cosine of its name's vector to the others'.",
+        "The similarity of a category is the average cosine of its name's vector to the others'."
     ),
     "seen-ratio": (
         "Each seed draws which categories are hidden; queries come from all hidden ones. With one "
-        "category seen, all of its pictures are trained on, as in the paper.",
+        "category seen, all of its pictures are trained on, as in the paper."
     ),
-    "training-size": ("The number of training pictures, all else as in the first comparison.",),
+    "training-size": "The number of training pictures, all else as in the first comparison.",
     "imagenet": (
         "The paper draws 100 of ImageNet's categories and hides ten. Here ten of the 100 "
         "categories at hand are drawn anew for each seed, so deviations include the choice of "
-        "categories.",
+        "categories."
     ),
     "related": (
         "Retrieving a related category counts: another one than the query's, at most five hops "
@@ -35,7 +35,7 @@ INTRODUCTIONS: dict[str, tuple[str, ...]] = {
         "As the paper defines them, MAP_related is the mean over ranks 1 to K of the share of "
         "related pictures up to that rank, and precision_related their share within the radius. "
         "Where the label vectors come from WordNet, the measure and the method share their source: "
-        "the section on label sources has the figures of others.",
+        "the section on label sources has the figures of others."
     ),
     "mirflickr": (
         "The paper learns from 100 categories of ImageNet that overlap no tag of MIRFlickr and "
@@ -43,30 +43,30 @@ INTRODUCTIONS: dict[str, tuple[str, ...]] = {
         "In their place stand mosaics: each shows four pictures of two or three categories, whose "
         "names are its tags, and none of these categories is learned from. Other data than the "
         "paper's, so scores can not be compared with its own; with `--data` and `--training` the "
-        "same code runs on MIRFlickr and ImageNet.",
+        "same code runs on MIRFlickr and ImageNet."
     ),
     "exemplars": (
         "The first fifteen pictures for the same queries. A mark ✓ (a solid green frame on the "
         "page) is the query's category, ✗ (dashed, red) another one. Within equal distances "
-        "pictures come by their row, which favours none.",
+        "pictures come by their row, which favours none."
     ),
     "names": (
         "Beyond the paper: rank pictures by the *name* of an unseen category, with no picture to "
         "search with. A maps codes to label vectors, y is the vector of the name, ȳ the mean of "
-        "the seen ones; the first way is what `zshash search --name` does.",
+        "the seen ones; the first way is what `zshash search --name` does."
     ),
     "labels": (
         "Beyond the paper: where label vectors come from, all else equal. Several sources are "
-        "put side by side at equal weight.",
+        "put side by side at equal weight."
     ),
     "alignment": (
         "The paper rotates the label vectors by an orthogonal R. The objective depends on W and R "
         "only through A = WRᵀ, and the best A does not depend on R, so that from the same start of "
         "A all codes must be the same. Here one split is learned from many starts: with R in "
-        "closed form, with the paper's curvilinear search (Cayley), and without R.",
+        "closed form, with the paper's curvilinear search (Cayley), and without R."
     ),
     "structure": (
         "The paper keeps local structure by a Laplacian term. Here with the graph of nearest "
-        "neighbours, with neighbours through anchors, and without the term, from the same starts.",
+        "neighbours, with neighbours through anchors, and without the term, from the same starts."
     ),
 }
