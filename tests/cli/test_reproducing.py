@@ -176,9 +176,9 @@ def test_data_that_is_not_there(inside):
 def test_data_that_does_not_fit():
     path = write_own()
     Path(path).write_text(OWN.replace("DATA", "digits").replace('["three"]', '["thre"]'))
-    assert "mine can not be run: the data has no category 'thre' (did you mean 'three'?)" in fails(path)
+    assert "can not be run: the data has no category 'thre' (did you mean 'three'?)" in fails(path)
     Path(path).write_text(OWN.replace("DATA", "digits").replace("= 20", "= 2000"))
-    assert "mine: 2000 queries of 183 samples to draw from" in fails(path)
+    assert "mine can not be run: 2000 queries of 183 samples to draw from" in fails(path)
 
 
 def test_a_damaged_result_is_named(inside):
