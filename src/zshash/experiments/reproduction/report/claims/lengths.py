@@ -65,7 +65,7 @@ def _best(found: Findings, key: str, statement: str, all_of_them: bool) -> Claim
     parts, wins = [], []
     for bits in found.along("bits"):
         ours, rivals = found.values(key, method=OURS, bits=bits), _rivals(found, key, bits)
-        if not ours or not rivals:
+        if len(rivals) < len(RIVALS):
             return not_run(statement)
         name, best = max(rivals.items(), key=lambda item: sum(item[1]) / len(item[1]))
         lead = paired(ours, best)
@@ -88,9 +88,10 @@ def _means(found: Findings, key: str, method: str) -> dict[int, float]:
 
 
 def _all_means(found: Findings, key: str, lengths: Sequence[int]) -> dict[str, dict[int, float]]:
-    """Of the paper's methods that were run at all these lengths."""
+    """Of the paper's methods; empty where one of them was not run at one of these lengths."""
     scores = {method: _means(found, key, method) for method in PAPERS}
-    return {name: own for name, own in scores.items() if all(bits in own for bits in lengths)}
+    complete = all(bits in own for own in scores.values() for bits in lengths)
+    return scores if complete else {}
 
 
 def _imh(found: Findings) -> Claim:
@@ -115,7 +116,7 @@ def _imh(found: Findings) -> Claim:
 def _saturation(found: Findings) -> Claim:
     statement = "MAP rises rapidly from 16 to 64 bits for all methods, and slowly from 64 to 128."
     scores = _all_means(found, "map", (16, 64, 128))
-    if OURS not in scores:
+    if not scores:
         return not_run(statement)
     gains = {name: (own[64] - own[16], own[128] - own[64]) for name, own in scores.items()}
     parts = [early > 0 and late >= 0 and early > late for early, late in gains.values()]
@@ -126,7 +127,7 @@ def _saturation(found: Findings) -> Claim:
 def _deterioration(found: Findings) -> Claim:
     statement = "Precision falls significantly when codes are longer than 64 bits."
     scores = _all_means(found, "precision", (64, 128))
-    if OURS not in scores:
+    if not scores:
         return not_run(statement)
     parts = [own[128] < own[64] for own in scores.values()]
     evidence = "; ".join(f"{n} {own[64]:.3f} → {own[128]:.3f}" for n, own in scores.items())
@@ -136,15 +137,15 @@ def _deterioration(found: Findings) -> Claim:
 def _related_precision(found: Findings) -> Claim:
     listed = ", ".join(f"{value} at {bits} bits" for bits, value in PRECISION_RELATED.items())
     statement = f"Precision_related of ZSH is {listed}, far above the second best method."
-    ours = _means(found, "precision_related", OURS)
-    if not all(bits in ours for bits in PRECISION_RELATED):
+    scores = _all_means(found, "precision_related", tuple(PRECISION_RELATED))
+    if not scores:
         return not_run(statement)
     parts, texts = [], []
     for bits in PRECISION_RELATED:
-        rivals = {n: sum(v) / len(v) for n, v in _rivals(found, "precision_related", bits).items()}
-        name = max(rivals, key=lambda method: rivals[method])
-        parts.append(ours[bits] > rivals[name])
-        texts.append(f"{bits} bits: {ours[bits]:.4f}, {name} {rivals[name]:.4f}")
+        own = {name: means[bits] for name, means in scores.items()}
+        name = max(RIVALS, key=own.__getitem__)
+        parts.append(own[OURS] > own[name])
+        texts.append(f"{bits} bits: {own[OURS]:.4f}, {name} {own[name]:.4f}")
     evidence = "Other data and categories, so only the order can be compared. "
     return Claim(statement, by_parts(parts), evidence + "; ".join(texts) + ".")
 
@@ -155,11 +156,12 @@ def _lead(found: Findings) -> Claim:
         f"MAP of ZSH keeps rising and reaches {score} at {bits} bits, {MIRFLICKR_LEAD:.0%} above "
         "COSDISH, the second best."
     )
-    ours, theirs = _means(found, "map", OURS), _means(found, "map", "COSDISH")
-    if bits not in ours or bits not in theirs:
+    scores = _all_means(found, "map", (bits,))
+    if not scores:
         return not_run(statement)
+    ours, theirs = scores[OURS], scores["COSDISH"]
     lead = ours[bits] / theirs[bits] - 1
-    others = [own[bits] for name, own in _all_means(found, "map", (bits,)).items() if name != OURS]
+    others = [own[bits] for name, own in scores.items() if name != OURS]
     rises = all(a <= b for a, b in pairwise(ours.values()))
     parts = [rises, lead >= MIRFLICKR_LEAD, max(others) == theirs[bits] < ours[bits]]
     evidence = (
@@ -172,7 +174,7 @@ def _lead(found: Findings) -> Claim:
 def _rise_and_fall(found: Findings) -> Claim:
     statement = "Precision rises from 16 to 64 bits and falls from 64 to 128."
     scores = _all_means(found, "precision", (16, 64, 128))
-    if OURS not in scores:
+    if not scores:
         return not_run(statement)
     parts = [own[16] < own[64] > own[128] for own in scores.values()]
     evidence = "; ".join(
