@@ -1,6 +1,6 @@
 """Build the wheel, install it in an empty environment outside the checkout, and use it there.
 
-First the core alone, then with pictures.
+First the core alone, then with pictures, then with plots.
 
 python tools/check_wheel.py
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MUST_HOLD = (
     "zshash/py.typed",
+    "zshash/experiments/reproduction/configs/cifar10.toml",
     "zshash/semantics/data/nouns.npz",
     "zshash/semantics/data/LICENSE.wordnet",
 )
@@ -69,6 +70,15 @@ def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
         sys.exit(f"a picture did not find itself in a collection:\n{found}")
 
 
+def reproduce(binaries: Path, wheel: Path, folder: Path) -> None:
+    """Install what plots need and re-run small versions of the paper's experiments."""
+    run(binaries / "pip", "install", "--quiet", f"{wheel}[images,plot]", folder=folder)
+    command = ("reproduce", "cifar10", "names", "--quick", "--seeds", "1")
+    output = run(binaries / "zshash", *command, folder=folder)
+    if not (folder / "reproduction.html").is_file():
+        sys.exit(f"there is no report:\n{output}")
+
+
 def main() -> None:
     """Build, install, use."""
     with tempfile.TemporaryDirectory() as name:
@@ -86,6 +96,7 @@ def main() -> None:
         if not (folder / "zshash-demo.html").is_file():
             sys.exit(f"the installed demo wrote no page:\n{output}")
         search_pictures(binaries, wheel, folder)
+        reproduce(binaries, wheel, folder)
         print(f"{wheel.name}: {wheel.stat().st_size / 2**20:.1f} MiB, installs and runs by itself")
 
 
