@@ -27,7 +27,8 @@ def mosaics(
 
     Each mosaic carries two or three categories, as likely, drawn at random. Each of these is shown
     at least once; the cells that are left repeat them at random, and all places are shuffled. No
-    picture occurs twice in one mosaic, unless its category has too few of them.
+    picture occurs twice in all mosaics; where a category has too few for that, none occurs twice
+    in one mosaic, unless there are too few even for that.
 
     Parameters
     ----------
@@ -122,13 +123,26 @@ def _draw_pictures(
 ) -> NDArray[np.int64]:
     """Draw a picture for each cell, (n, 4)."""
     sizes = np.array([len(rows) for rows in members])
+    shown = np.take_along_axis(carried, slots, axis=1)
+    if (np.bincount(shown.ravel(), minlength=len(sizes)) <= sizes).all():
+        return _draw_once(members, shown, rng)
     starts = np.cumsum(sizes) - sizes
     candidates = _draw_distinct(sizes[carried], rng)  # (n, 3 categories, 3 pictures of each)
     same = slots[:, :, None] == slots[:, None, :]
     occurrence = np.tril(same, -1).sum(axis=2)  # how often a cell's category came before it
     picks = candidates[np.arange(len(slots))[:, None], slots, occurrence]
-    shown = np.take_along_axis(carried, slots, axis=1)
     rows: NDArray[np.int64] = np.concatenate(members)[starts[shown] + picks]
+    return rows
+
+
+def _draw_once(
+    members: Sequence[NDArray[np.int64]], shown: NDArray[np.int64], rng: np.random.RandomState
+) -> NDArray[np.int64]:
+    """Draw a picture of the category that each cell shows, none of them twice."""
+    rows = np.empty(shown.shape, dtype=np.int64)
+    for category, own in enumerate(members):
+        cells = shown == category
+        rows[cells] = rng.permutation(own)[: cells.sum()]
     return rows
 
 

@@ -1,6 +1,7 @@
 """Experiments as configurations: a TOML file names data, label sources, methods, bits and seeds.
 
 title = "Truck unseen"
+like = "cifar10"          # take what is not said here from another experiment, if any
 seeds = 5
 quick_seeds = 2
 
@@ -15,6 +16,9 @@ unseen = ["truck"]
 [parts.vary]              # every combination of these
 method = ["ZSH", "KSH"]
 bits = [16, 32, 64]
+
+[parts.replaced]          # what is other where a user replaces the data
+k = 1000
 
 [[quick]]                 # the same for a small version, in place of `parts`
 ...
@@ -54,34 +58,9 @@ NAMES = (
 )
 """The experiments that come with the package, in the order of the report."""
 
-TOP = {"title", "seeds", "quick_seeds", "parameters", "parts", "quick"}
+TOP = {"title", "like", "seeds", "quick_seeds", "parameters", "parts", "quick"}
 WORDS = {"data", "method", "extractor", "training", "pictures"}
-LISTS = {"labels", "unseen", "tags"}
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """Tasks that belong together, and how often each is run.
-
-    Attributes
-    ----------
-    name : str
-        What its section of the report and its plots are called.
-    title : str
-    tasks : tuple of Task
-    seeds : int
-    quick : bool
-        Whether this is the small version.
-    file : str
-        The configuration it was read from, empty for one that comes with the package.
-    """
-
-    name: str
-    title: str
-    tasks: tuple[Task, ...]
-    seeds: int
-    quick: bool = False
-    file: str = ""
+LISTS = {"labels", "known_to", "unseen", "tags"}
 
 
 @dataclass(frozen=True)
@@ -100,6 +79,36 @@ class Changes:
     training: str | None = None
 
 
+@dataclass(frozen=True)
+class Experiment:
+    """Tasks that belong together, and how often each is run.
+
+    Attributes
+    ----------
+    name : str
+        What its section of the report and its plots are called.
+    title : str
+    tasks : tuple of Task
+    seeds : int
+    file : str
+        The configuration it was read from, empty for one that comes with the package.
+    changes : Changes
+        What is other than there.
+    """
+
+    name: str
+    title: str
+    tasks: tuple[Task, ...]
+    seeds: int
+    file: str = ""
+    changes: Changes = Changes()
+
+    @property
+    def quick(self) -> bool:
+        """Whether this is the small version."""
+        return self.changes.quick
+
+
 def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
     """An experiment by its name, or by the path of a configuration.
 
@@ -112,6 +121,8 @@ def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
     content = _read(name)
     origin = name
     _check_top(origin, content)
+    if "like" in content:
+        content = _read(content["like"]) | content
     key, seeds_key = ("quick", "quick_seeds") if changes.quick else ("parts", "seeds")
     if not content.get(key):
         raise DataError(f"{origin}: there is no [[{key}]]")
@@ -124,9 +135,9 @@ def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
     seeds = changes.seeds or content.get(seeds_key, 1)
     title = content.get("title", Path(name).stem)
     if name in NAMES:
-        return Experiment(name, title, tuple(tasks), seeds, changes.quick)
+        return Experiment(name, title, tuple(tasks), seeds, changes=changes)
     own = re.sub(r"[^A-Za-z0-9_-]", "-", Path(name).stem)
-    return Experiment(own, title, tuple(tasks), seeds, changes.quick, file=name)
+    return Experiment(own, title, tuple(tasks), seeds, name, changes)
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -157,24 +168,25 @@ def _check_top(origin: str, content: Mapping[str, Any]) -> None:
         parts = content.get(key, [])
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             raise DataError(f"{origin}: {key} must be written as [[{key}]]")
-    _check_title(origin, content.get("title", ""))
+    for key in ("title", "like"):
+        _check_text(origin, key, content.get(key, ""))
     parameters = content.get("parameters", {})
     for method, own in _checked(origin, "parameters", parameters).items():
         _check_method(origin, method)
         _check_parameters(origin, method, _checked(origin, "parameters", own))
 
 
-def _check_title(origin: str, title: Any) -> None:
-    if not isinstance(title, str):
-        raise DataError(f"{origin}: title is {title!r}, and must be a text")
+def _check_text(origin: str, key: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise DataError(f"{origin}: {key} is {value!r}, and must be a text")
 
 
 def _points(origin: str, part: Mapping[str, Any], changes: Changes) -> Iterator[dict[str, Any]]:
     """Every combination of what a part varies, with what a user changes."""
-    fixed = {key: value for key, value in part.items() if key != "vary"}
-    vary = part.get("vary", {})
-    if not isinstance(vary, dict):
-        raise DataError(f"{origin}: vary must be a table of lists, such as [parts.vary]")
+    fixed = {key: value for key, value in part.items() if key not in ("vary", "replaced")}
+    vary, replaced = (part.get(key, {}) for key in ("vary", "replaced"))
+    if not isinstance(vary, dict) or not isinstance(replaced, dict):
+        raise DataError(f"{origin}: vary and replaced must be tables, such as [parts.vary]")
     vary = dict(vary)
     for key, values in vary.items():
         if not isinstance(values, list) or not values:
@@ -183,7 +195,7 @@ def _points(origin: str, part: Mapping[str, Any], changes: Changes) -> Iterator[
         if key in fixed and getattr(changes, key):
             fixed[key] = getattr(changes, key)
     if changes.data:
-        fixed.pop("tags", None)  # are of the data that is replaced
+        fixed |= replaced
     for key, values in (("method", changes.methods), ("bits", changes.bits)):
         if values and key in vary:
             vary[key] = values

@@ -1,7 +1,6 @@
 """Results on disk: a JSON file for each task, at a path that follows from it."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,11 @@ __all__ = ["Result", "Results"]
 
 @dataclass
 class Result:
-    """What is known of a task: its runs by ascending seed, the data's checksum, the versions."""
+    """What is known of a task: its runs by ascending seed, and the checksum of the data."""
 
     task: Task
     runs: list[Record] = field(default_factory=list)
     checksum: str = ""
-    versions: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, *keys: str) -> list[Any]:
         """A score of all runs that have it; several keys lead into nested records."""
@@ -69,19 +67,20 @@ class Results:
             runs = content["runs"]
             if content["task"] != task.facts() or not all(map(_is_run, runs)):
                 raise ValueError
-            return Result(task, runs, str(content["checksum"]), dict(content["versions"]))
+            return Result(task, runs, str(content["checksum"]))
         except (ValueError, KeyError, TypeError):
             raise DataError(f"{path}: not a result of this task; remove it") from None
 
     def add(self, task: Task, checksum: str, record: Record) -> None:
-        """Keep one more run; runs on other data go."""
+        """Keep one more run, with the versions it was made with; runs on other data go."""
         known = self.read(task)
         others = [run for run in known.runs if run["seed"] != record["seed"]]
         kept = others if known.checksum == checksum else []
-        runs = sorted([*kept, record], key=lambda run: run["seed"])
+        made = record | {"versions": versions()}
+        runs = sorted([*kept, made], key=lambda run: run["seed"])
         path = self.folder / task.path()
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, _to_json(Result(task, runs, checksum, versions())).encode())
+        write_whole(path, _to_json(Result(task, runs, checksum)).encode())
 
     def forget(self, task: Task) -> None:
         """Remove what is known of a task."""
@@ -94,11 +93,7 @@ def _is_run(run: Any) -> bool:
 
 def _to_json(result: Result) -> str:
     """A line for each run, so that a change is easy to see."""
-    head = {
-        "task": result.task.facts(),
-        "checksum": result.checksum,
-        "versions": result.versions,
-    }
+    head = {"task": result.task.facts(), "checksum": result.checksum}
     lines = [f"{json.dumps(key)}: {_dumps(value)}," for key, value in head.items()]
     runs = ",\n".join(map(_dumps, result.runs))
     return "\n".join(["{", *lines, '"runs": [', runs, "]", "}"]) + "\n"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from threadpoolctl import threadpool_limits
 
 from zshash._extras import MissingExtra
+from zshash.datasets import DataError
 from zshash.experiments.reproduction.configuration import Experiment
 from zshash.experiments.reproduction.data import Sources
 from zshash.experiments.reproduction.results import Results
@@ -46,9 +47,11 @@ def make_plan(experiments: Sequence[Experiment], results: Results, sources: Sour
     jobs: dict[tuple[str, int], Job] = {}
     finished: set[tuple[str, int]] = set()
     impossible = {}
+    checksums: dict[str, str] = {}
     for experiment in experiments:
         try:
             planned = list(_missing(experiment, results, sources))
+            _refuse_clashes(planned, checksums)
         except (ValueError, MissingExtra, OSError) as error:
             impossible[experiment.name] = str(error)
             continue
@@ -59,6 +62,17 @@ def make_plan(experiments: Sequence[Experiment], results: Results, sources: Sour
             else:
                 finished.add(key)
     return Plan(list(jobs.values()), len(finished), impossible)
+
+
+def _refuse_clashes(planned: Sequence[tuple[Job, bool]], checksums: dict[str, str]) -> None:
+    """Files are known by their names: two of the same name would share a result."""
+    for job, _ in planned:
+        path = str(job.task.path())
+        if checksums.setdefault(path, job.checksum) != job.checksum:
+            raise DataError(
+                f"two files called {job.task.searched}, or two label sources of one name, have "
+                "other contents: rename one"
+            )
 
 
 def _missing(

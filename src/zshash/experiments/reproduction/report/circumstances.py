@@ -91,8 +91,9 @@ def _versions(found: Sequence[Findings]) -> str:
     seen: dict[str, set[str]] = {}
     for own in found:
         for result in own.results:
-            for name, number in result.versions.items():
-                seen.setdefault(name, set()).add(number)
+            for run in result.runs:
+                for name, number in run["versions"].items():
+                    seen.setdefault(name, set()).add(number)
     return ", ".join(f"{name} {' and '.join(sorted(numbers))}" for name, numbers in seen.items())
 
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from zshash import codes
 from zshash.experiments.protocol import encode_split, fit_setup, score_codes
 from zshash.experiments.reproduction.data import Sources
 from zshash.experiments.reproduction.tasks.base import Record
@@ -36,7 +37,7 @@ class Alignment(ZeroShot):
             hasher, seconds = fit_setup(dataset, own.setup(), split, seed)
             found = encode_split(dataset, hasher, split)
             scores = score_codes(dataset, found, split, protocol)
-            bits = np.unpackbits(np.vstack(found), axis=1)
+            bits = codes.unpack(np.vstack(found), self.bits)
             first = bits if first is None else first
             record[name] = {
                 "map": scores["map"],

@@ -8,17 +8,20 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
+from zshash import metrics
 from zshash.datasets import Dataset
 from zshash.experiments.protocol import Setup, checksum
 from zshash.experiments.reproduction.data import Sources, label_paths, load
 from zshash.experiments.training import ONE_HOT, label_names, label_sources, make_targets
 from zshash.hashing.registry import METHODS, SEMANTIC
 
-__all__ = ["Record", "Task"]
+__all__ = ["Record", "Task", "chance"]
 
 Record = dict[str, Any]
+DECIDED = ("n_bits", "random_state")  # parameters that the task and the seed decide
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,8 @@ class Task:
         The network that turns pictures into features, None for the default.
     categories : int or None
         Of data with more categories, so many are drawn once and for all.
+    known_to : tuple of str
+        Label sources that must know the names of categories that are drawn.
     n_train : int or None
         Training samples.
     """
@@ -51,9 +56,12 @@ class Task:
     labels: tuple[str, ...] = ()
     extractor: str | None = None
     categories: int | None = None
+    known_to: tuple[str, ...] = ()
     n_train: int | None = None
 
     kind: ClassVar[str]
+    format: ClassVar[int] = 1
+    """To be raised when the records of a kind of task change: older ones do not count then."""
 
     def run(self, seed: int, sources: Sources) -> Record:
         """The result of one seed, ready for JSON."""
@@ -61,7 +69,8 @@ class Task:
 
     def dataset(self, sources: Sources) -> Dataset:
         """The data that is searched."""
-        return load(self.data, self.extractor, self.categories, label_paths(self.labels), sources)
+        known_to = label_paths(self.known_to)
+        return load(self.data, self.extractor, self.categories, known_to, sources)
 
     def rehearse(self, sources: Sources) -> str:
         """Look at the data and the labels before the work; returns the checksum of both."""
@@ -105,17 +114,23 @@ class Task:
         return bool(setup.labels) and ONE_HOT not in setup.labels
 
     def facts(self) -> Record:
-        """All of it, ready for JSON, with files called by their names alone."""
+        """All of it, ready for JSON, with files called by their names alone.
+
+        Parameters are those of the method in full, so that a change of a default shows.
+        """
+        setup = self.setup()
+        parameters = setup.hasher.get_params()
         facts = asdict(self) | {
-            "labels": label_names(self.setup().hasher, self.setup().labels),
-            "parameters": dict(self.parameters),
+            "labels": label_names(setup.hasher, setup.labels),
+            "known_to": [Path(spec).name for spec in self.known_to],
+            "parameters": {key: parameters[key] for key in parameters if key not in DECIDED},
         }
         for key in ("data", "training", "pictures"):
             if facts.get(key):
                 facts[key] = _name(Path(facts[key]))
         lists = {key: list(value) for key, value in facts.items() if isinstance(value, tuple)}
         given = {key: value for key, value in facts.items() if value is not None}
-        return {"task": self.kind} | given | lists
+        return {"task": self.kind, "format": self.format} | given | lists
 
     def path(self) -> Path:
         """Where its result is kept, below the folder of all results."""
@@ -124,6 +139,16 @@ class Task:
         digest = hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
         folder = re.sub(r"[^\w.-]", "_", Path(facts["data"]).stem, flags=re.ASCII)
         return Path(folder) / f"{self.kind}-{self.method}-{self.bits}-{digest}.json"
+
+
+def chance(relevant: NDArray[np.int64], total: NDArray[np.int64], k: int) -> float:
+    """MAP of a random order: that of codes which are all at the same distance.
+
+    >>> chance(np.array([[1, 0]]), np.array([[1, 1]]), k=1)
+    0.5
+    """
+    hits, all_of_them = (counts.sum(axis=1, keepdims=True) for counts in (relevant, total))
+    return metrics.mean_average_precision(hits, all_of_them, k)
 
 
 def _name(path: Path) -> str:

@@ -10,7 +10,7 @@ from zshash import codes, metrics
 from zshash.datasets import DataError, Dataset, Split
 from zshash.experiments.protocol import fit_setup
 from zshash.experiments.reproduction.data import Sources
-from zshash.experiments.reproduction.tasks.base import Record
+from zshash.experiments.reproduction.tasks.base import Record, chance
 from zshash.experiments.reproduction.tasks.retrieval import ZeroShot
 from zshash.experiments.training import label_vectors
 
@@ -44,9 +44,8 @@ class Naming(ZeroShot):
             relevant, total = metrics.scored(scores, relevance)
             record[f"map_{way}"] = metrics.mean_average_precision(relevant, total, self.k)
             record[f"accuracy_{way}"] = accuracy(scores, split.unseen, found)
-        share = np.isin(found, split.unseen).mean() / len(split.unseen)
         return record | {
-            "chance": float(share),
+            "chance": chance(relevant, total, self.k),
             "unseen": [dataset.names[number] for number in split.unseen],
             "fit_seconds": seconds,
         }

@@ -17,7 +17,7 @@ from zshash.experiments.reproduction.data import (
     load_mosaics,
     load_training,
 )
-from zshash.experiments.reproduction.tasks.base import Record, Task
+from zshash.experiments.reproduction.tasks.base import Record, Task, chance
 from zshash.experiments.training import fit_timed
 
 __all__ = ["Transfer"]
@@ -68,9 +68,9 @@ class Transfer(Task):
 
     def training_data(self, sources: Sources) -> Dataset:
         """The data that is learned from, without what overlaps a tag."""
-        tags, labels = self.dataset(sources).names, label_paths(self.labels)
+        tags, known_to = self.dataset(sources).names, label_paths(self.known_to)
         return load_training(
-            self.training, tags, self.categories, self.pool, self.extractor, labels, sources
+            self.training, tags, self.categories, self.pool, self.extractor, known_to, sources
         )
 
     def rehearse(self, sources: Sources) -> str:
@@ -99,14 +99,12 @@ class Transfer(Task):
         relevance = metrics.share_labels(
             searched.labels[split.queries], searched.labels[split.database], self.shared
         )
-        codes = encode_split(searched, hasher, split)
-        scores = metrics.evaluate(*codes, relevance, k=self.k, radius=self.radius)
-        chance = np.mean([relevance(slice(i, i + 1)).mean() for i in range(len(split.queries))])
+        relevant, total = metrics.histograms(*encode_split(searched, hasher, split), relevance)
         return {
             "seed": seed,
-            "map": scores["map"],
-            "precision": scores["precision"],
-            "chance": float(chance),
+            "map": metrics.mean_average_precision(relevant, total, self.k),
+            "precision": metrics.precision_within(relevant, total, self.radius),
+            "chance": chance(relevant, total, self.k),
             "seen": [training.names[number] for number in seen],
             "n_train": len(rows),
             "n_queries": len(split.queries),
