@@ -1,6 +1,7 @@
 """The command that runs the paper's experiments again, as a user types it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from click.testing import CliRunner
 
 from zshash.cli import main
 from zshash.experiments.reproduction import NAMES, read_experiment, running
+from zshash.experiments.reproduction.results import Results
 
+SECONDS = r'"fit_seconds": [0-9.e-]+'
 OWN = """
 title = "Mine"
 [[parts]]
@@ -92,17 +95,17 @@ def test_mistakes(inside, arguments, cure):
 
 def test_a_small_version_twice(inside, monkeypatch):
     done = call("names", "--quick")
-    assert "Report: reproduction.html and reproduction.md" in done.stdout
+    assert "Report: reproduction-quick.html and reproduction-quick.md" in done.stdout
     assert done.stderr == ""
-    page = (inside / "reproduction.html").read_text()
+    page = (inside / "reproduction-quick.html").read_text()
     assert page.startswith("<!doctype html>")
-    (path,) = (inside / "reproduction" / "runs").rglob("*.json")
+    (path,) = (inside / "reproduction-quick" / "runs").rglob("*.json")
     before = path.stat().st_mtime_ns, path.read_bytes()
     assert [run["seed"] for run in json.loads(before[1])["runs"]] == [0, 1]
     monkeypatch.setattr(running, "run_job", no_run)
     call("names", "--quick")
     assert (path.stat().st_mtime_ns, path.read_bytes()) == before
-    assert (inside / "reproduction.html").read_text() == page
+    assert (inside / "reproduction-quick.html").read_text() == page
 
 
 def test_a_configuration_of_one_s_own(inside):
@@ -144,13 +147,16 @@ def test_for_a_program():
     other = write_own("absent.npz", "other")
     found = json.loads(call(write_own(), other, "--json").stdout)
     assert list(found["not run"]) == ["other"]
-    assert "absent.npz: not in" in found["not run"]["other"]
+    assert "there is no absent.npz" in found["not run"]["other"]
 
 
 def test_claims_are_judged_from_results_alone(inside):
-    found = json.loads(call("cifar10", "--report-only", "--json").stdout)
+    task = read_experiment("cifar10").tasks[0]
+    Results(inside / "reproduction" / "runs").add(task, "", {"seed": 0, "map": 1, "precision": 1})
+    found = json.loads(call("cifar10", "names", "--report-only", "--json").stdout)
     assert found["claims"]["cifar10"]
     assert all(claim["verdict"] == "not run" for claim in found["claims"]["cifar10"])
+    assert found["claims"]["names"] == []
     assert "There are no results." in (inside / "reproduction.md").read_text()
 
 
@@ -160,15 +166,15 @@ def test_a_report_needs_no_data(inside):
     (inside / "reproduction.md").unlink()
     call(write_own(), "--report-only")
     assert (inside / "reproduction.md").read_text() == first
-    call(write_own("absent.npz"), "--report-only", "-o", "empty")
-    assert "There are no results." in (inside / "empty.md").read_text()
+    assert "empty/runs holds no" in fails(write_own(), "--report-only", "-o", "empty")
+    assert not (inside / "empty.md").exists()
 
 
 def test_data_that_is_not_there(inside):
     absent = write_own("absent.npz", "other")
-    assert "other can not be run: absent.npz: not in" in fails(absent)
+    assert "other can not be run: there is no absent.npz" in fails(absent)
     done = call(absent, write_own())
-    assert done.stderr.startswith("other can not be run: absent.npz: not in")
+    assert done.stderr.startswith("other can not be run: there is no absent.npz")
     assert done.stderr.count("\n") == 1
     assert len(list((inside / "reproduction" / "runs").rglob("*.json"))) == 2
 
@@ -181,16 +187,51 @@ def test_data_that_does_not_fit():
     assert "mine can not be run: 2000 queries of 183 samples to draw from" in fails(path)
 
 
-def test_a_damaged_result_is_named(inside):
-    call(write_own(), "--method", "LSH")
-    (path,) = (inside / "reproduction" / "runs").rglob("*.json")
+@pytest.mark.filterwarnings("default")
+def test_a_damaged_result_is_named_and_run_again(inside):
+    call(write_own())
+    path = next((inside / "reproduction" / "runs").rglob("*.json"))
+    before = path.read_text()
     path.write_text("{")
-    name = str(path.relative_to(inside))
-    for more in ([], ["--report-only"]):
-        assert f"{name}: not a result of this task; remove it" in fails(
-            write_own(), "--method", "LSH", *more
-        )
-    call(write_own(), "--method", "LSH", "--fresh")
+    for more in (["--report-only"], []):
+        assert f"{path.name}: damaged" in call(write_own(), *more).stderr
+    timeless = [
+        re.sub(r'"fit_seconds": [0-9.e-]+', "", text) for text in (before, path.read_text())
+    ]
+    assert timeless[0] == timeless[1]
+
+
+def test_beginning_afresh_loses_nothing_where_it_can_not_be_done(inside):
+    call(write_own())
+    Path("mine.npz").touch()
+    before = {path: path.read_bytes() for path in (inside / "reproduction").rglob("*.json")}
+    assert "can not be run" in fails(write_own(), "--fresh", "--data", "mine.npz")
+    assert {path: path.read_bytes() for path in (inside / "reproduction").rglob("*.json")} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["seen-ratio", "--method", "LSH"], "--method changes nothing in seen-ratio"),
+        (["cifar10", "names", "--training", "x"], "--training changes nothing in cifar10, names"),
+        (["names", "--quick", "-o", ".."], "give a name, such as report"),
+    ],
+)
+def test_options_that_are_of_no_use(inside, arguments, message):
+    assert message in fails(*arguments)
+    assert list(inside.iterdir()) == []
+
+
+def test_the_report_tells_the_whole_command(inside):
+    call(write_own(), "--bits", 8, "--seeds", 1, "-o", "out.html")
+    assert "zshash reproduce mine.toml --seeds 1 --bits 8\n" in (inside / "out.md").read_text()
+    assert {path.name for path in inside.iterdir()} == {"mine.toml", "out", "out.html", "out.md"}
+
+
+def test_two_of_one_name():
+    Path("sub").mkdir()
+    Path("sub/mine.toml").write_text(Path(write_own()).read_text())
+    assert "two experiments are called mine" in fails("mine.toml", "sub/mine.toml")
 
 
 def test_an_interruption_says_how_to_go_on(monkeypatch):

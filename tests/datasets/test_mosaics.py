@@ -124,3 +124,14 @@ def test_what_mosaics_can_not_be_made_of(sources, labels, categories, message):
 def test_bad_number():
     with pytest.raises(ValueError, match="n must be a whole number of at least 1, got 0"):
         mosaics(numbered(np.arange(6)), [0, 1, 2], 0)
+
+
+@pytest.mark.parametrize("n", [40, 60])
+def test_no_picture_is_in_two_mosaics_while_there_are_enough(n):
+    pictures = numbered(np.arange(240) % 3)
+    made = mosaics(pictures, range(3), n, random_state=0)
+    numbers = [int(cell[0, 0]) for mosaic in made.sources for cell in cells_of(mosaic)]
+    used = Counter(int(pictures.labels[number]) for number in numbers)
+    enough = max(used.values()) <= 80
+    assert enough == (n == 40)
+    assert (len(set(numbers)) == len(numbers)) == enough

@@ -1,5 +1,6 @@
 """The paper's experiments, by one command."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from zshash.datasets import DataError
 from zshash.experiments.reproduction import (
     NAMES,
     Changes,
+    Experiment,
     Reproduction,
     Sources,
     available_cores,
     read_experiment,
 )
+from zshash.experiments.reproduction.report.inline import plain
 from zshash.hashing.registry import METHODS
 
 __all__ = ["reproduce"]
@@ -32,14 +35,16 @@ ALL_METHODS = "all"
 @click.option(
     "--output",
     "-o",
-    default="reproduction",
-    show_default=True,
     metavar="NAME",
     type=OutputFile(is_stem=True),
     help="Where to write: NAME.md, NAME.html and the folder NAME. Runs that it holds are not run "
-    "again.",
+    "again.  [default: reproduction, or reproduction-quick]",
 )
-@click.option("--seeds", type=click.IntRange(1), help="Runs of each task.  [default: mostly 5]")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    help="Runs of each task.  [default: 5, of seen-ratio and alignment 20]",
+)
 @click.option(
     "--method",
     "methods",
@@ -72,7 +77,7 @@ ALL_METHODS = "all"
     type=click.IntRange(1),
     help="Processes to work in.  [default: one for each core]",
 )
-@click.option("--fresh", is_flag=True, help="Forget the results of these experiments first.")
+@click.option("--fresh", is_flag=True, help="Run again what has been run.")
 @click.option(
     "--report-only", is_flag=True, help="Write the report from what has been run, and run nothing."
 )
@@ -81,7 +86,7 @@ def reproduce(
     experiments: tuple[str, ...],
     everything: bool,
     listing: bool,
-    output: Path,
+    output: Path | None,
     files: Path | None,
     jobs: int,
     fresh: bool,
@@ -104,11 +109,15 @@ def reproduce(
     wanted = _changes(**changes)
     chosen = [read_experiment(name, wanted) for name in _names(experiments, everything)]
     _refuse_same_names([experiment.name for experiment in chosen])
-    work = Reproduction(chosen, output, Sources(files, progress=True))
-    if fresh:
-        work.forget()
+    _refuse_useless(wanted, chosen)
+    output = _output(output, wanted.quick)
+    work = Reproduction(chosen, output, Sources(files, progress=True), fresh)
     if not report_only:
         _run(work, jobs)
+    elif not work.has_results():
+        raise click.UsageError(
+            f"{output / 'runs'} holds no result of this: leave --report-only out"
+        )
     judged = work.report()
     told = {name: [vars(claim) for claim in claims] for name, claims in judged.items()}
     if as_json:
@@ -117,7 +126,7 @@ def reproduce(
         return
     for name, claims in judged.items():
         for claim in claims:
-            click.echo(f"{name:<16} {claim.verdict:<14} {claim.statement}")
+            click.echo(f"{name:<16} {claim.verdict:<14} {plain(claim.statement)}")
     click.echo(f"Report: {output}.html and {output}.md, from the results in {output}/runs")
 
 
@@ -149,11 +158,32 @@ def _refuse_same_names(names: list[str]) -> None:
         raise click.UsageError(f"two experiments are called {several[0]}: rename a file")
 
 
+def _refuse_useless(wanted: Changes, experiments: Sequence[Experiment]) -> None:
+    """An option that changes nothing is a mistake."""
+    unused = [set(wanted.without_effect(experiment.tasks)) for experiment in experiments]
+    for option in sorted(set.intersection(*unused)):
+        names = ", ".join(experiment.name for experiment in experiments)
+        raise click.UsageError(f"{option} changes nothing in {names}: leave it out")
+
+
+def _output(output: Path | None, quick: bool) -> Path:
+    """The stem of all that is written."""
+    if output is None:
+        return Path("reproduction-quick" if quick else "reproduction")
+    stem = output.with_suffix("") if output.suffix in (".html", ".md") else output
+    if not stem.name or stem.name == "..":
+        raise click.BadParameter("give a name, such as report", param_hint="--output")
+    return stem
+
+
 def _run(work: Reproduction, jobs: int) -> None:
     """Run what is missing, and say what can not be run; nothing at all is a mistake."""
     plan = work.plan
-    reasons = [f"{name} can not be run: {reason}" for name, reason in plan.impossible.items()]
-    if len(reasons) == len(work.experiments):
+    shared: dict[str, list[str]] = {}
+    for name, reason in plan.impossible.items():
+        shared.setdefault(reason, []).append(name)
+    reasons = [f"{', '.join(names)} can not be run: {why}" for why, names in shared.items()]
+    if len(plan.impossible) == len(work.experiments):
         raise DataError("; ".join(reasons))
     for reason in reasons:
         click.echo(reason, err=True)

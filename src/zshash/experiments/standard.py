@@ -43,4 +43,4 @@ SETTINGS: Mapping[str, dict[str, Any]] = {"KSH": {"n_anchors": 1000}}
 
 def data_folder() -> Path:
     """Where the files are: the folder that ``ZSHASH_DATA`` names."""
-    return Path(os.environ.get("ZSHASH_DATA", "../shared/data"))
+    return Path(os.environ.get("ZSHASH_DATA") or "../shared/data")

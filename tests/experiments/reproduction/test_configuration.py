@@ -85,12 +85,12 @@ def test_parameters_of_a_method_hold_in_every_part_unless_a_part_has_its_own(rea
 
 
 def test_none_is_written_as_a_word(read):
-    vary = '[parts.vary]\nparameters = [{}, { graph = "none" }, { graph = "knn" }]\n'
+    vary = '[parts.vary]\nparameters = [{}, { graph = "none" }, { graph = "anchor" }]\n'
     tasks = read("[parameters.ZSH]\nmax_iter = 3\n" + PART + vary).tasks
     assert [task.parameters for task in tasks] == [
         {"max_iter": 3},
         {"max_iter": 3, "graph": None},
-        {"max_iter": 3, "graph": "knn"},
+        {"max_iter": 3, "graph": "anchor"},
     ]
 
 
@@ -111,10 +111,57 @@ def test_what_a_user_changes(read):
     assert moved == Transfer(data="a", training="c")
 
 
-def test_other_data_is_not_made_into_mosaics(read):
+def test_what_is_other_where_data_is_replaced(read):
     text = '[[parts]]\ntask = "transfer"\ndata = "a"\ntraining = "b"\ntags = ["sky"]\n'
+    text += "[parts.replaced]\ntags = []\nk = 70\n"
     assert read(text).tasks == (Transfer(data="a", training="b", tags=("sky",)),)
-    assert read(text, data="c").tasks == (Transfer(data="c", training="b"),)
+    assert read(text, data="c").tasks == (Transfer(data="c", training="b", k=70),)
+    (task, *_) = read_experiment("mirflickr", Changes(data="c", training="d")).tasks
+    assert (task.tags, task.k) == ((), 5000)
+
+
+def test_data_that_is_varied_is_replaced(read):
+    text = '[[parts]]\ntask = "retrieval"\nunseen = 1\nvary.data = ["a", "b"]\n'
+    assert [task.data for task in read(text).tasks] == ["a", "b"]
+    assert [task.data for task in read(text, data="c").tasks] == ["c"]
+
+
+def test_what_a_method_does_not_look_at_makes_no_second_task(read):
+    text = PART + 'vary.method = ["ZSH", "LSH"]\nvary.labels = [["wordnet"], ["onehot"]]\n'
+    found = [(task.method, task.source) for task in read(text).tasks]
+    assert found == [("ZSH", "wordnet"), ("ZSH", "onehot"), ("LSH", "")]
+
+
+def test_another_experiment_may_be_taken_over(read):
+    found = read('like = "names"\ntitle = "Mine"\nquick_seeds = 3', quick=True)
+    names = read_experiment("names", Changes(quick=True))
+    assert (found.tasks, found.title, found.seeds) == (names.tasks, "Mine", 3)
+    assert read_experiment("related").tasks == read_experiment("imagenet").tasks
+
+
+def test_files_beside_the_configuration(tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "words.txt").touch()
+    (tmp_path / "sub" / "f.npz").touch()
+    text = '[[parts]]\ntask = "retrieval"\nunseen = 1\ndata = "f.npz"\n'
+    (tmp_path / "sub" / "mine.toml").write_text(text + 'labels = ["wordnet", "words.txt"]\n')
+    monkeypatch.chdir(tmp_path)
+    (task,) = read_experiment("sub/mine.toml").tasks
+    assert (task.data, task.labels) == ("sub/f.npz", ("wordnet", "sub/words.txt"))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "unused"),
+    [
+        ("seen-ratio", {"methods": ("LSH",)}, ["--method"]),
+        ("cifar10", {"methods": ("LSH",)}, []),
+        ("cifar10", {"training": "x"}, ["--training"]),
+        ("mirflickr", {"training": "x", "data": "y"}, []),
+    ],
+)
+def test_changes_without_effect(name, changes, unused):
+    wanted = Changes(**changes)
+    assert wanted.without_effect(read_experiment(name, wanted).tasks) == unused
 
 
 def test_changes_of_an_included_experiment():
@@ -138,7 +185,10 @@ MISTAKES = {
     "not TOML": ("seeds = \n", "not a configuration in TOML: .*line 1"),
     "nothing to vary": (PART + "vary.bits = []\n", "vary.bits must be a list of values"),
     "one value to vary": (PART + "vary.bits = 16\n", "vary.bits must be a list of values"),
-    "vary is no table": (PART + "vary = 16\n", r"vary must be a table of lists, .*\[parts.vary\]"),
+    "vary is no table": (
+        PART + "vary = 16\n",
+        r"vary and replaced must be tables, .*\[parts.vary\]",
+    ),
     "unknown parameter": (PART + "parameters = { anchor = 3 }\n", "'anchor' means .*n_anchors"),
     "unknown for all": ("[parameters.KSH]\nanchor = 3\n" + PART, "'anchor' means .*n_anchors"),
     "bits as a parameter": (PART + "parameters = { n_bits = 8 }\n", "'n_bits' means .*n_anchors"),

@@ -137,12 +137,12 @@ def test_tags_that_overlap_everything(mirflickr, imagenet, inside):
     (inside / "dogs").mkdir()
     (inside / "dogs" / "n02084071").symlink_to(imagenet / "n02084071")
     Path("mine.toml").write_text(TRANSFER)
-    message = "Error: mine: no category of the data can be trained on\n"
+    message = "Error: mine can not be run: no category of the data can be trained on\n"
     assert fails("mine.toml", mirflickr, "dogs") == message
 
 
 def test_the_included_configuration_takes_both_folders(mirflickr, imagenet):
-    message = "Error: mirflickr: 1000 queries of 40 samples to draw from"
+    message = "Error: mirflickr can not be run: 1000 queries of 40 samples to draw from"
     assert fails("mirflickr", mirflickr, imagenet).startswith(message)
 
 

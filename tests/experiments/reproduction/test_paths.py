@@ -16,6 +16,7 @@ CHANGED = {
     "labels": ("wordnet", "words.txt"),
     "extractor": "pixels",
     "categories": 5,
+    "known_to": ("wordnet",),
     "n_train": 100,
     "unseen": ("dog",),
     "n_queries": 10,
@@ -90,6 +91,15 @@ def test_a_folder_that_one_is_in_has_its_name(tmp_path, monkeypatch):
     assert Retrieval(data=".", unseen=1).path() == named
     assert Retrieval(data=".", unseen=1).searched == tmp_path.name
     assert Retrieval(data="inside/..", unseen=1).path() == named
+
+
+def test_a_default_of_a_method_is_part_of_it(monkeypatch):
+    task = Retrieval(**BASE)
+    explicit = replace(task, parameters={"init_scale": 35.0})
+    assert explicit.path() == task.path()
+    before = task.path()
+    monkeypatch.setattr(Retrieval, "format", 2)
+    assert task.path() != before
 
 
 def test_a_person_can_tell_from_the_path():

@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from zshash.experiments.reproduction import Changes, Experiment, Sources, read_experiment
@@ -88,12 +89,25 @@ def test_what_can_not_be_run_does_not_keep_others_from_it(tmp_path):
     plan = make_plan([*experiments, experiment(TASKS[0])], Results(tmp_path), Sources())
     assert [job.task for job in plan.jobs] == [TASKS[0]] * 2
     assert plan.impossible.keys() == tasks.keys()
-    assert "absent.npz: not in" in plan.impossible["a"]
-    assert "the folder that ZSHASH_DATA names" in plan.impossible["a"]
+    assert "there is no absent.npz, neither here nor in the data folder" in plan.impossible["a"]
     assert "no category 'segway'" in plan.impossible["b"]
     assert "no label source 'absent.txt'" in plan.impossible["c"]
     assert "20 of 10 categories can not be unseen" in plan.impossible["d"]
     assert "max_iter" in plan.impossible["e"]
+
+
+def test_files_of_one_name_do_not_share_a_result(tmp_path):
+    rng, tasks = np.random.RandomState(0), []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        own = {"X": rng.randn(60, 8), "y": np.arange(60) % 3, "names": ["cat", "dog", "truck"]}
+        np.savez(tmp_path / folder / "f.npz", **own)
+        tasks.append(Retrieval(data=str(tmp_path / folder / "f.npz"), unseen=1, method="LSH"))
+    plan = make_plan([experiment(*tasks, name="both")], Results(tmp_path), Sources())
+    assert "two files called f.npz" in plan.impossible["both"]
+    one_by_one = [experiment(task, name=name) for name, task in zip("ab", tasks, strict=True)]
+    plan = make_plan(one_by_one, Results(tmp_path), Sources())
+    assert list(plan.impossible) == ["b"]
 
 
 def test_a_run_that_fails_is_told_and_tried_again(tmp_path):

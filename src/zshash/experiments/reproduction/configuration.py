@@ -60,6 +60,7 @@ NAMES = (
 
 TOP = {"title", "like", "seeds", "quick_seeds", "parameters", "parts", "quick"}
 WORDS = {"data", "method", "extractor", "training", "pictures"}
+FILES = {"data", "training", "pictures", "labels", "known_to"}
 LISTS = {"labels", "known_to", "unseen", "tags"}
 
 
@@ -77,6 +78,29 @@ class Changes:
     bits: tuple[int, ...] = ()
     data: str | None = None
     training: str | None = None
+
+    def without_effect(self, tasks: Sequence[Task]) -> list[str]:
+        """The options that changed nothing in these tasks."""
+        unused = []
+        if self.methods and not set(self.methods) >= {task.method for task in tasks}:
+            unused.append("--method")
+        if self.data and not any(task.data == self.data for task in tasks):
+            unused.append("--data")
+        if self.training and not any(getattr(t, "training", "") == self.training for t in tasks):
+            unused.append("--training")
+        return unused
+
+    def options(self) -> list[str]:
+        """The same on the command line.
+
+        >>> Changes(seeds=2, bits=(16, 32)).options()
+        ['--seeds 2', '--bits 16', '--bits 32']
+        """
+        flags = ["--quick"] if self.quick else []
+        single = {"--seeds": self.seeds, "--data": self.data, "--training": self.training}
+        several = {"--method": self.methods, "--bits": self.bits}
+        flags += [f"{flag} {value}" for flag, value in single.items() if value]
+        return flags + [f"{flag} {item}" for flag, items in several.items() for item in items]
 
 
 @dataclass(frozen=True)
@@ -127,11 +151,15 @@ def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
     if not content.get(key):
         raise DataError(f"{origin}: there is no [[{key}]]")
     shared = content.get("parameters", {})
-    tasks = [
+    parts = [
+        _located(part, Path(name).parent) if name not in NAMES else part for part in content[key]
+    ]
+    made = [
         _make_task(origin, point, shared)
-        for part in content[key]
+        for part in parts
         for point in _points(origin, part, changes)
     ]
+    tasks = {task.path(): task for task in made}.values()  # some do not look at all that is varied
     seeds = changes.seeds or content.get(seeds_key, 1)
     title = content.get("title", Path(name).stem)
     if name in NAMES:
@@ -181,6 +209,22 @@ def _check_text(origin: str, key: str, value: Any) -> None:
         raise DataError(f"{origin}: {key} is {value!r}, and must be a text")
 
 
+def _located(part: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A part with the files that are beside the configuration at their place."""
+
+    def locate(value: Any) -> Any:
+        if isinstance(value, list):
+            return [locate(item) for item in value]
+        beside = isinstance(value, str) and value and (folder / value).exists()
+        return str(folder / value) if beside else value
+
+    vary = part.get("vary", {})
+    if isinstance(vary, dict):
+        vary = {key: locate(value) if key in FILES else value for key, value in vary.items()}
+    own = {key: locate(value) if key in FILES else value for key, value in part.items()}
+    return own | ({"vary": vary} if vary else {})
+
+
 def _points(origin: str, part: Mapping[str, Any], changes: Changes) -> Iterator[dict[str, Any]]:
     """Every combination of what a part varies, with what a user changes."""
     fixed = {key: value for key, value in part.items() if key not in ("vary", "replaced")}
@@ -192,7 +236,8 @@ def _points(origin: str, part: Mapping[str, Any], changes: Changes) -> Iterator[
         if not isinstance(values, list) or not values:
             raise DataError(f"{origin}: vary.{key} must be a list of values")
     for key in ("data", "training"):
-        if key in fixed and getattr(changes, key):
+        if getattr(changes, key) and key in {**fixed, **vary}:
+            vary.pop(key, None)
             fixed[key] = getattr(changes, key)
     if changes.data:
         fixed |= replaced

@@ -1,5 +1,6 @@
 """The data that tasks name: files of the data folder, known data sets, and what is made of them."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -57,8 +58,9 @@ class Sources:
 
 def _open_path(name: str) -> Dataset | Pictures:
     if not Path(name).exists():
+        named = "" if os.environ.get("ZSHASH_DATA") else " (ZSHASH_DATA is not set)"
         raise DataError(
-            f"{name}: not in {data_folder()}, the folder that ZSHASH_DATA names, and no path"
+            f"there is no {name}, neither here nor in the data folder {data_folder()}{named}"
         )
     return open_data(name)
 

@@ -10,20 +10,24 @@ from zshash._files import write_whole
 from zshash.experiments.page import png
 from zshash.experiments.reproduction.configuration import Experiment
 from zshash.experiments.reproduction.data import Sources, open_pictures
-from zshash.experiments.reproduction.report.sections.pictures import picture_path
 from zshash.experiments.reproduction.results import Results
 from zshash.experiments.reproduction.tasks import Exemplars
 
-__all__ = ["keep_pictures"]
+__all__ = ["keep_pictures", "picture_path"]
 
 SIDE = 128  # at most, of a photograph
+
+
+def picture_path(folder: Path, data: str, row: int) -> Path:
+    """Where the picture of a row is kept."""
+    return folder / Path(data).name / f"{row}.png"
 
 
 def keep_pictures(experiment: Experiment, results: Results, folder: Path, sources: Sources) -> None:
     """Write the pictures that an experiment's exemplars show, those that are not there yet."""
     for task in experiment.tasks:
         if isinstance(task, Exemplars):
-            for run in results.read(task).runs:
+            for run in results.read(task).runs[:1]:  # the first seed is shown
                 rows = {*run.get("queries", []), *chain.from_iterable(run.get("found", []))}
                 _keep(task, rows, folder, sources)
 

@@ -7,15 +7,23 @@ text and its table state is here.
 
 __all__ = [
     "FIRST_OBJECTIVE",
+    "LENGTHS",
     "MIRFLICKR_LEAD",
     "MIRFLICKR_MAP",
     "PRECISION_RELATED",
     "RIVALS",
     "SIMILARITY_AND_MAP",
+    "SUPERVISED",
 ]
+
+LENGTHS = (16, 32, 64, 96, 128)
+"""Bits of the codes that it compares."""
 
 RIVALS = ("COSDISH", "SDH", "KSH", "LFH", "IMH")
 """The methods that the paper compares ZSH with."""
+
+SUPERVISED = RIVALS[:4]
+"""Those of them that it compares with on ImageNet."""
 
 SIMILARITY_AND_MAP = {
     "airplane": (0.2191, 0.2791),

@@ -27,11 +27,14 @@ class Reproduction:
         in ``runs``, the results.
     sources : Sources
         Where data comes from.
+    fresh : bool
+        Run again what has been run.
     """
 
     experiments: Sequence[Experiment]
     output: Path
     sources: Sources
+    fresh: bool = False
 
     @cached_property
     def results(self) -> Results:
@@ -47,13 +50,12 @@ class Reproduction:
     def plan(self) -> Plan:
         """What is missing, and what can not be run."""
         require_plots()  # before the work, which is for nothing without them
-        return make_plan(self.experiments, self.results, self.sources)
+        return make_plan(self.experiments, self.results, self.sources, self.fresh)
 
-    def forget(self) -> None:
-        """Remove the results of these experiments, so that all is run again."""
-        for experiment in self.experiments:
-            for task in experiment.tasks:
-                self.results.forget(task)
+    def has_results(self) -> bool:
+        """Whether anything has been run."""
+        tasks = (task for experiment in self.experiments for task in experiment.tasks)
+        return any(self.results.read(task).runs for task in tasks)
 
     def run(self, n_processes: int) -> Iterator[Job]:
         """Run what is missing; yields each run when its result is kept."""

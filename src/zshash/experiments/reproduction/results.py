@@ -1,12 +1,12 @@
 """Results on disk: a JSON file for each task, at a path that follows from it."""
 
 import json
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from zshash._files import write_whole
-from zshash.datasets import DataError
 from zshash.experiments.protocol import versions
 from zshash.experiments.reproduction.tasks import Record, Task
 
@@ -54,22 +54,21 @@ class Results:
     def read(self, task: Task) -> Result:
         """What is known of a task, empty where nothing is.
 
-        Raises
-        ------
-        DataError
-            If the file is damaged or is not a result.
+        A file that is damaged, or is something else, is warned of and counts as none.
         """
         path = self.folder / task.path()
         if not path.exists():
             return Result(task)
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
             runs = content["runs"]
-            if content["task"] != task.facts() or not all(map(_is_run, runs)):
+            if content["task"] != task.facts() or not _are_runs(runs):
                 raise ValueError
             return Result(task, runs, str(content["checksum"]))
-        except (ValueError, KeyError, TypeError):
-            raise DataError(f"{path}: not a result of this task; remove it") from None
+        except (ValueError, KeyError, TypeError, OSError):
+            message = f"{path}: damaged, or not a result of this task: it does not count"
+            warnings.warn(message, UserWarning, stacklevel=2)
+            return Result(task)
 
     def add(self, task: Task, checksum: str, record: Record) -> None:
         """Keep one more run, with the versions it was made with; runs on other data go."""
@@ -82,13 +81,18 @@ class Results:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, _to_json(Result(task, runs, checksum)).encode())
 
-    def forget(self, task: Task) -> None:
-        """Remove what is known of a task."""
-        (self.folder / task.path()).unlink(missing_ok=True)
+
+def _refuse(constant: str) -> None:
+    """Infinite numbers and the like are no scores."""
+    raise ValueError(constant)
 
 
-def _is_run(run: Any) -> bool:
-    return isinstance(run, dict) and isinstance(run.get("seed"), int)
+def _are_runs(runs: Any) -> bool:
+    """Whether this looks like the runs of a task; anybody may have written it."""
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        return False
+    seeds = [run.get("seed") for run in runs]
+    return all(isinstance(seed, int) for seed in seeds) and len(set(seeds)) == len(seeds)
 
 
 def _to_json(result: Result) -> str:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,8 +40,12 @@ class Plan:
     impossible: dict[str, str]
 
 
-def make_plan(experiments: Sequence[Experiment], results: Results, sources: Sources) -> Plan:
+def make_plan(
+    experiments: Sequence[Experiment], results: Results, sources: Sources, fresh: bool = False
+) -> Plan:
     """Look at data, labels and results before the work: mistakes are found now and not later.
+
+    With `fresh`, what has been run counts as missing; it stays until it has been run again.
 
     An experiment whose data is not there, or does not fit it, does not keep others from being run.
     """
@@ -50,7 +55,7 @@ def make_plan(experiments: Sequence[Experiment], results: Results, sources: Sour
     checksums: dict[str, str] = {}
     for experiment in experiments:
         try:
-            planned = list(_missing(experiment, results, sources))
+            planned = list(_missing(experiment, results, sources, fresh))
             _refuse_clashes(planned, checksums)
         except (ValueError, MissingExtra, OSError) as error:
             impossible[experiment.name] = str(error)
@@ -76,7 +81,7 @@ def _refuse_clashes(planned: Sequence[tuple[Job, bool]], checksums: dict[str, st
 
 
 def _missing(
-    experiment: Experiment, results: Results, sources: Sources
+    experiment: Experiment, results: Results, sources: Sources, fresh: bool
 ) -> Iterator[tuple[Job, bool]]:
     """All runs of an experiment, and whether each is missing."""
     for task in experiment.tasks:
@@ -85,7 +90,7 @@ def _missing(
             checksum = task.rehearse(sources)
         missing = results.read(task).missing(experiment.seeds, checksum)
         for seed in range(experiment.seeds):
-            yield Job(task, seed, checksum), seed in missing
+            yield Job(task, seed, checksum), fresh or seed in missing
 
 
 def run_jobs(
@@ -141,6 +146,7 @@ def _at_once(
 def _begin(threads: int) -> None:
     """In each process: its share of the cores, and an end when the one that started it ends."""
     threadpool_limits(threads)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it says what to do
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

@@ -1,13 +1,21 @@
 """Results → document → Markdown, one HTML page, and plots."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from zshash._files import write_whole
 from zshash.experiments.reproduction.configuration import Experiment
-from zshash.experiments.reproduction.report import claims, sections
-from zshash.experiments.reproduction.report.circumstances import circumstances, preface
+from zshash.experiments.reproduction.report import sections
+from zshash.experiments.reproduction.report.circumstances import (
+    circumstances,
+    preface,
+    subject,
+    title,
+)
+from zshash.experiments.reproduction.report.claims import judge
 from zshash.experiments.reproduction.report.document import (
+    VERDICTS,
     Block,
     Claim,
     Claims,
@@ -18,7 +26,7 @@ from zshash.experiments.reproduction.report.document import (
     Text,
 )
 from zshash.experiments.reproduction.report.findings import Findings
-from zshash.experiments.reproduction.report.introductions import INTRODUCTIONS
+from zshash.experiments.reproduction.report.introductions import introduction
 from zshash.experiments.reproduction.report.markdown import to_markdown
 from zshash.experiments.reproduction.report.page import to_html
 from zshash.experiments.reproduction.results import Results
@@ -47,44 +55,43 @@ def make_document(
     found = [Findings.read(experiment, results) for experiment in experiments]
     judged = {own.experiment.name: judge(own) for own in found}
     parts = [_section(own, judged[own.experiment.name], pictures) for own in found]
-    blocks = [*preface(found), *_overview(experiments, judged)]
-    return Document("Results", blocks, parts), judged
-
-
-def judge(found: Findings) -> list[Claim]:
-    """The paper's claims that an experiment is about; a small version says nothing of them."""
-    experiment = found.experiment
-    about = None if experiment.file or experiment.quick else claims.CLAIMS.get(experiment.name)
-    return [] if about is None else about(found)
+    blocks = [Text(subject(found)), *_overview(experiments, judged), *preface(found)]
+    return Document(title(found), blocks, parts), judged
 
 
 def _section(found: Findings, judged: Sequence[Claim], pictures: Path) -> Section:
     experiment = found.experiment
-    blocks: list[Block] = [] if experiment.file else [Text(INTRODUCTIONS[experiment.name])]
-    blocks += circumstances(found)
+    blocks: list[Block] = [*introduction(experiment), *circumstances(found)]
     blocks += [Claims(judged)] if judged else []
     blocks += _show(found, pictures) if found.runs else [Text("There are no results.")]
-    return Section(experiment.title, blocks, experiment.name)
+    small = " (small version)" if experiment.quick else ""
+    return Section(experiment.title + small, blocks, experiment.name)
 
 
 def _show(found: Findings, pictures: Path) -> list[Block]:
+    kinds = {result.task.kind for result in found.results}
+    if kinds == {"exemplars"}:
+        return sections.exemplars(found, pictures)
+    if kinds == {"convergence"}:
+        return sections.SECTIONS["convergence"](found)
     if found.experiment.file:
         return sections.grid(found)
-    if found.experiment.name == "exemplars":
-        return sections.exemplars(found, pictures)
     return sections.SECTIONS[found.experiment.name](found)
 
 
 def _overview(experiments: Sequence[Experiment], judged: dict[str, list[Claim]]) -> list[Block]:
-    """Every claim with its verdict, and a link to the evidence."""
+    """How many claims of the paper hold; every one with its verdict, and a link to the evidence."""
     rows = [
-        [f"[{experiment.title}](#{experiment.name})", claim.statement, f"**{claim.verdict}**"]
+        [f"**{claim.verdict}**", claim.statement, f"[{experiment.title}](#{experiment.name})"]
         for experiment in experiments
         for claim in judged[experiment.name]
     ]
-    return (
-        [Table(["experiment", "the paper's claim", "here"], rows, numbers_from=3)] if rows else []
-    )
+    if not rows:
+        return []
+    counts = Counter(claim.verdict for claims in judged.values() for claim in claims)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    text = Text(f"Of {len(rows)} claims of the paper: {told}.")
+    return [text, Table(["here", "the paper's claim", "experiment"], rows, numbers_from=3)]
 
 
 def write_report(

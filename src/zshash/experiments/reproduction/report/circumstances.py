@@ -1,89 +1,104 @@
 """What results depend on, in sentences."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from zshash.experiments.reproduction.configuration import NAMES
-from zshash.experiments.reproduction.report.document import Block, Code, Text
+from zshash.experiments.reproduction.report.document import Block, Code, Items, Text
 from zshash.experiments.reproduction.report.findings import Findings
 
-__all__ = ["circumstances", "preface"]
+__all__ = ["circumstances", "preface", "subject", "title"]
 
+COMMON = {
+    "method": "{}",
+    "bits": "{} bits",
+    "unseen": "unseen: {}",
+    "k": "K = {}",
+    "radius": "radius {}",
+}
 SIZES = {
     "n_train": "{:,} training pictures",
     "n_queries": "{:,} queries",
     "n_database": "{:,} pictures in the database",
 }
-VERDICTS = (
+SCORES = (
+    "Scores are expected values over random orders within ties, mean ± standard deviation over "
+    "seeds. Each seed draws training pictures, queries, anchors and the start anew. The database "
+    "is hashed by the hash function, training pictures included."
+)
+RULES = (
     "A claim is *reproduced* if all of it holds here, *partly* if some of it does, for some code "
     "lengths or methods for instance, and *not reproduced* otherwise, which includes an effect "
-    "whose 95 % interval (in parentheses, Student's t over seeds) reaches zero. Methods are "
-    "ordered by their means. Where the paper compares methods, only its own five rivals count for "
-    "the verdict; methods beyond the paper are shown beside them."
+    "whose 95 % interval reaches zero; *undecided* if there are too few seeds for an interval. "
+    "Intervals, in parentheses, are Student's t over seeds, or over categories where these are "
+    "compared; those of correlations are Fisher's. Who is ahead is told by means. Only the rivals "
+    "that the paper has in the same experiment count for a verdict; methods beyond the paper are "
+    "shown beside them."
 )
 
 
+def title(found: Sequence[Findings]) -> str:
+    """What the report is called."""
+    return "Results" if _is_own(found) else "Zero-shot hashing, re-run"
+
+
+def subject(found: Sequence[Findings]) -> str:
+    """What the report is about."""
+    if _is_own(found):
+        return "Experiments of one's own."
+    text = (
+        "The experiments of *Zero-Shot Hashing via Transferring Supervised Knowledge* (Yang et "
+        "al., ACM Multimedia 2016), re-run, and some beyond it."
+    )
+    small = (
+        " **A small version**, on handwritten digits in place of the paper's data: it shows that "
+        "everything runs, and says nothing of the paper's claims."
+    )
+    return text + small if any(own.experiment.quick for own in found) else text
+
+
+def _is_own(found: Sequence[Findings]) -> bool:
+    return all(own.experiment.file for own in found)
+
+
 def preface(found: Sequence[Findings]) -> list[Block]:
-    """What this page is, how to make it again, and what to keep in mind."""
-    quick = any(own.experiment.quick for own in found)
-    command = "zshash reproduce " + _asked(found) + (" --quick" if quick else "")
-    blocks: list[Block] = [Text(_about(found)), Code(command)]
-    if all(own.experiment.file for own in found):
-        return blocks
-    if quick:
-        note = (
-            "**A small version**, on handwritten digits in place of the paper's data: it shows "
-            "that everything runs, and says nothing of the paper's claims."
-        )
-        return [*blocks, Text(note)]
-    return [*blocks, Text(_reservations(found)), Text(VERDICTS)]
+    """What to keep in mind, and how to make this page again."""
+    results = {result.task.path(): result for own in found for result in own.results}
+    n_runs = sum(len(result.runs) for result in results.values())
+    is_paper = not _is_own(found) and not any(own.experiment.quick for own in found)
+    notes = [Text(RULES), Text(_reservations(found))] if is_paper else []
+    made = f"Written from {n_runs} runs"
+    versions = _versions(found)
+    made += f", made with {versions}, by" if versions else ", by"
+    return [*notes, Text(SCORES), Text(made), Code(f"zshash reproduce {_asked(found)}")]
 
 
 def _asked(found: Sequence[Findings]) -> str:
     names = [own.experiment.file or own.experiment.name for own in found]
-    return "--all" if tuple(names) == NAMES else " ".join(names)
-
-
-def _about(found: Sequence[Findings]) -> str:
-    runs = sum(len(own.runs) for own in found)
-    versions = _versions(found)
-    made = f" Made with {versions}." if versions else ""
-    return (
-        f"{_subject(found)}: {runs} runs.{made} Scores are "
-        "expected values over random orders within ties, mean ± standard deviation over seeds; "
-        "each seed draws training pictures, queries, anchors and the start anew. The database is "
-        "hashed by the hash function, training pictures included. This page is written from result "
-        "files by"
-    )
-
-
-def _subject(found: Sequence[Findings]) -> str:
-    if all(own.experiment.file for own in found):
-        return "Experiments of one's own"
-    return (
-        "The experiments of *Zero-Shot Hashing via Transferring Supervised Knowledge* (Yang et "
-        "al., ACM Multimedia 2016), re-run, and some beyond it"
-    )
+    asked = "--all" if tuple(names) == NAMES else " ".join(names)
+    return " ".join([asked, *found[0].experiment.changes.options()])
 
 
 def _reservations(found: Sequence[Findings]) -> str:
     """What to keep in mind about the data and the parameters."""
     data = {result.task.searched for own in found for result in own.results}
-    texts = []
+    texts = [
+        "Methods have their authors' defaults where the paper says nothing, but for LFH, which is "
+        "centred. ZSH has the paper's parameters. The width of its random start, which the paper "
+        "leaves open, was chosen with word vectors on the nine categories of CIFAR-10 other than "
+        "*truck*, each hidden in turn, after scores of *truck* had been seen, too: where these "
+        "categories are searched for, that choice has seen their scores, and 0/1 labels use it "
+        "without one of their own (the section on label sources has other widths)."
+    ]
     if any("lite0" in name for name in data):
         texts.append(
             "The features are those of an EfficientNet-Lite0 that was trained on ImageNet (the "
             "paper: AlexNet, fc-7, trained on ImageNet, too), so *unseen* means unseen by the hash "
-            "function."
+            "function. A principal component analysis brought them to 256 dimensions; it is that "
+            "of all pictures, or all training batches of CIFAR-10, unseen categories included."
         )
-    if any("tiny100" in name for name in data):
-        texts.append("100 categories of Tiny-ImageNet stand in for ImageNet.")
-    texts.append(
-        "Methods have their authors' defaults. ZSH has the paper's parameters; the width of its "
-        "random start, which the paper leaves open, was chosen after scores of *truck* had been "
-        "seen."
-    )
-    return " ".join(texts)
+    return " ".join(reversed(texts))
 
 
 def _versions(found: Sequence[Findings]) -> str:
@@ -105,8 +120,8 @@ def circumstances(found: Findings) -> list[Block]:
     data = list(dict.fromkeys(result.task.searched for result in found.results))
     labels = list(dict.fromkeys(" + ".join(own["labels"]) for own in facts if _is_ours(own)))
     sizes = [text.format(size) for key, text in SIZES.items() if (size := _common(found, key))]
-    seeds = found.experiment.seeds
-    parts = [f"Data: {' and '.join(f'`{name}`' for name in data)}", *sizes]
+    seeds = len({run["seed"] for run in found.runs})
+    parts = [f"Data: {' and '.join(f'`{name}`' for name in data)}", *_shared(facts), *sizes]
     if labels:
         parts.append(f"label vectors: {', '.join(labels)}")
     parts.append(f"{seeds} seeds" if seeds > 1 else "one seed")
@@ -116,7 +131,35 @@ def circumstances(found: Findings) -> list[Block]:
         if result.error
     ]
     incomplete = "" if found.is_complete else " **Not all runs are there.**"
-    return [Text("; ".join(parts) + "." + incomplete + "".join(errors))]
+    return [Text("; ".join(parts) + "." + incomplete + "".join(errors)), *_notes(found)]
+
+
+def _notes(found: Findings) -> list[Block]:
+    """What the methods warned of, and how often; texts that differ in numbers go together."""
+    texts: dict[str, list[str]] = {}
+    for result in found.results:
+        for run in result.runs:
+            for note in run.get("notes", ()):
+                text = f"{result.task.method}: {note}"
+                texts.setdefault(re.sub(r"[0-9]+", "…", text), []).append(text)
+    items = [
+        f"{own[0] if len(set(own)) == 1 else masked} ({len(own)} runs)"
+        for masked, own in texts.items()
+    ]
+    return [Text("What was warned of:"), Items(items)] if items else []
+
+
+def _shared(facts: Sequence[dict[str, Any]]) -> list[str]:
+    """What all tasks have in common, apart from sizes."""
+    texts = []
+    for key, text in COMMON.items():
+        if key in ("k", "radius") and facts[0]["task"] == "convergence":
+            continue
+        values = {str(own.get(key)) for own in facts}
+        value = facts[0].get(key)
+        if len(values) == 1 and value is not None:
+            texts.append(text.format(", ".join(value) if isinstance(value, list) else value))
+    return texts
 
 
 def _is_ours(facts: dict[str, Any]) -> bool:

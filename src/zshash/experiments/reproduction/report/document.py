@@ -14,6 +14,8 @@ __all__ = [
     "NOT_RUN",
     "PARTLY",
     "REPRODUCED",
+    "UNDECIDED",
+    "VERDICTS",
     "Bars",
     "Block",
     "Claim",
@@ -36,7 +38,9 @@ __all__ = [
     "Text",
 ]
 
-REPRODUCED, PARTLY, NOT, NOT_RUN = "reproduced", "partly", "not reproduced", "not run"
+REPRODUCED, PARTLY, NOT = "reproduced", "partly", "not reproduced"
+UNDECIDED, NOT_RUN = "undecided", "not run"
+VERDICTS = (REPRODUCED, PARTLY, NOT, UNDECIDED, NOT_RUN)
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,7 @@ class Claim:
     evidence: str
 
     def __post_init__(self) -> None:
-        if self.verdict not in (REPRODUCED, PARTLY, NOT, NOT_RUN):
+        if self.verdict not in VERDICTS:
             raise ValueError(f"no such verdict: {self.verdict}")
 
 

@@ -1,16 +1,26 @@
 """The results of one experiment, asked for by what was varied."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from zshash.experiments.reproduction.configuration import Experiment
 from zshash.experiments.reproduction.report.document import Line, Table
-from zshash.experiments.reproduction.report.statistics import deviation, mean, shown
+from zshash.experiments.reproduction.report.statistics import (
+    Difference,
+    deviation,
+    mean,
+    paired,
+    shown,
+)
 from zshash.experiments.reproduction.results import Result, Results
 from zshash.experiments.reproduction.tasks import Record
 
-__all__ = ["Findings"]
+__all__ = ["Findings", "Missing"]
+
+
+class Missing(Exception):  # noqa: N818, what is missing is the error
+    """Results that a claim can not be judged without."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +32,11 @@ class Findings:
 
     @classmethod
     def read(cls, experiment: Experiment, results: Results) -> "Findings":
-        """What is there; a task without results has no runs."""
-        return cls(experiment, [results.read(task) for task in experiment.tasks])
+        """What is there of the seeds that the experiment has; other experiments may have more."""
+        known = [results.read(task) for task in experiment.tasks]
+        for result in known:
+            result.runs = [run for run in result.runs if run["seed"] < experiment.seeds]
+        return cls(experiment, known)
 
     @property
     def runs(self) -> list[Record]:
@@ -63,6 +76,40 @@ class Findings:
         values = self.values(key, **fields)
         return mean(values) if values else None
 
+    def need(self, key: str, **fields: Any) -> float:
+        """The mean of a score that a claim can not do without.
+
+        Raises
+        ------
+        Missing
+            If there is no run.
+        """
+        value = self.mean(key, **fields)
+        if value is None:
+            raise Missing
+        return value
+
+    def by_seed(self, key: str, **fields: Any) -> dict[int, float]:
+        """A score of the one task with these fields, by seed."""
+        runs = [run for result in self.where(**fields).results for run in result.runs]
+        return {run["seed"]: run[key] for run in runs if key in run}
+
+    def gain(
+        self, key: str, left: Mapping[str, Any], right: Mapping[str, Any], **fields: Any
+    ) -> Difference:
+        """How much a score is higher with the fields `left` than with `right`, paired by seed.
+
+        Raises
+        ------
+        Missing
+            If there is no seed that both have been run with.
+        """
+        a, b = (self.by_seed(key, **side, **fields) for side in (left, right))
+        seeds = sorted(set(a) & set(b))
+        if not seeds:
+            raise Missing
+        return paired([a[seed] for seed in seeds], [b[seed] for seed in seeds])
+
     def line(
         self, label: str, key: str, along: str, *, emphasis: bool = False, **fields: Any
     ) -> Line:
@@ -87,7 +134,8 @@ class Findings:
 
     def _best(self, key: str, rows: str, **fields: Any) -> float | None:
         means = [self.mean(key, **{rows: name}, **fields) for name in self.along(rows)]
-        return max((value for value in means if value is not None), default=None)
+        known = [value for value in means if value is not None]
+        return max(known) if len(known) > 1 else None
 
     def _cell(self, key: str, best: float | None, **fields: Any) -> str:
         values = self.values(key, **fields)

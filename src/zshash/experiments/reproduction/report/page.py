@@ -12,6 +12,7 @@ from zshash.experiments.reproduction.report.document import (
     NOT_RUN,
     PARTLY,
     REPRODUCED,
+    UNDECIDED,
     Block,
     Claim,
     Claims,
@@ -48,7 +49,7 @@ code { font-size: .9em; } a { color: var(--curve); }
 .badge.open { color: var(--soft); border-style: dotted; }
 :root { --partly: #96690a; } @media (prefers-color-scheme: dark) { :root { --partly: #e3b341; } }
 """
-BADGES = {REPRODUCED: "yes", PARTLY: "partly", NOT: "no", NOT_RUN: "open"}
+BADGES = {REPRODUCED: "yes", PARTLY: "partly", NOT: "no", UNDECIDED: "open", NOT_RUN: "open"}
 TAGS = {"code": "code", "bold": "strong", "italic": "em"}
 OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 

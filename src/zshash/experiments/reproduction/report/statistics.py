@@ -12,11 +12,12 @@ __all__ = [
     "Difference",
     "correlation",
     "deviation",
+    "interval",
     "mean",
     "paired",
     "rank_correlation",
     "shown",
-    "unpaired",
+    "signed",
 ]
 
 TAIL = 0.975  # of a two-sided interval of 95 %
@@ -38,7 +39,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Difference:
-    """A mean difference and its interval; `n` counts the smaller side. One run gives none."""
+    """A mean difference and its interval; one pair gives none."""
 
     mean: float
     low: float | None
@@ -93,6 +94,30 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
     return _with_interval(r, len(x), 1 + r**2 / 2)
 
 
+def interval(value: Correlation) -> str:
+    """A coefficient with its interval as they are printed.
+
+    >>> interval(Correlation(0.5, -0.1, 0.8, 10))
+    '0.50, 95 % interval −0.10 to 0.80'
+    """
+    if value.low is None or value.high is None:
+        return f"{value.r:.2f}"
+    text = f"{value.r:.2f}, 95 % interval {value.low:.2f} to {value.high:.2f}"
+    return text.replace("-", "−")
+
+
+def signed(value: Difference) -> str:
+    """A difference with its 95 % interval as they are printed.
+
+    >>> signed(Difference(0.01, -0.02, 0.04, 5))
+    '+0.010 (−0.020 to +0.040)'
+    """
+    text = f"{value.mean:+.3f}"
+    if value.low is not None and value.high is not None:
+        text += f" ({value.low:+.3f} to {value.high:+.3f})"
+    return text.replace("-", "−")
+
+
 def paired(a: Sequence[float], b: Sequence[float]) -> Difference:
     """Mean of a - b over runs that belong together, with the interval of Student's t."""
     if len(a) != len(b):
@@ -102,17 +127,6 @@ def paired(a: Sequence[float], b: Sequence[float]) -> Difference:
     if n < 2:
         return Difference(middle, None, None, n)
     return _difference(middle, math.sqrt(variance(differences) / n), n - 1, n)
-
-
-def unpaired(a: Sequence[float], b: Sequence[float]) -> Difference:
-    """Difference of the means of a and b with Welch's interval."""
-    n, middle = min(len(a), len(b)), mean(a) - mean(b)
-    if n < 2:
-        return Difference(middle, None, None, n)
-    parts = [variance(side) / len(side) for side in (a, b)]
-    squares = sum(part**2 / (len(side) - 1) for part, side in zip(parts, (a, b), strict=True))
-    freedom = sum(parts) ** 2 / squares if squares else 1.0
-    return _difference(middle, math.sqrt(sum(parts)), freedom, n)
 
 
 def _difference(middle: float, error: float, freedom: float, n: int) -> Difference:

@@ -22,6 +22,8 @@ class Convergence(ZeroShot):
         dataset = self.dataset(sources)
         split = self.protocol(dataset).split(dataset, seed)
         hasher, seconds = fit_setup(dataset, self.setup(), split, seed)
+        if not hasattr(hasher, "objective_"):
+            raise ValueError(f"{self.method} does not keep an objective to follow")
         return {
             "seed": seed,
             "objective": [round(float(value), 3) for value in hasher.objective_],

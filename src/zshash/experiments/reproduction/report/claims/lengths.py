@@ -1,183 +1,171 @@
 """Claims about methods at several code lengths."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from zshash.experiments.reproduction.published import (
+    LENGTHS,
     MIRFLICKR_LEAD,
     MIRFLICKR_MAP,
     PRECISION_RELATED,
     RIVALS,
+    SUPERVISED,
 )
-from zshash.experiments.reproduction.report.claims.verdicts import by_count, by_parts, not_run
-from zshash.experiments.reproduction.report.document import Claim
+from zshash.experiments.reproduction.report.claims.verdicts import (
+    by_majority,
+    by_parts,
+    is_above_zero,
+)
 from zshash.experiments.reproduction.report.findings import Findings
-from zshash.experiments.reproduction.report.sections.ablations import difference
-from zshash.experiments.reproduction.report.sections.lengths import OURS
-from zshash.experiments.reproduction.report.statistics import paired
+from zshash.experiments.reproduction.report.measures import OURS
+from zshash.experiments.reproduction.report.statistics import signed
 
-__all__ = ["cifar10", "imagenet", "mirflickr", "related"]
+__all__ = ["CIFAR10", "IMAGENET", "MIRFLICKR", "RELATED"]
 
-PAPERS = (OURS, *RIVALS)
-
-
-def cifar10(found: Findings) -> list[Claim]:
-    """What the paper says of CIFAR-10."""
-    return [
-        _best(found, "map", "ZSH has the best MAP at all code lengths.", all_of_them=True),
-        _best(found, "precision", "ZSH has the best precision in most cases.", all_of_them=False),
-        _imh(found),
-        _saturation(found),
-        _deterioration(found),
-    ]
+Check = Callable[[Findings], tuple[str, str]]
 
 
-def imagenet(found: Findings) -> list[Claim]:
-    """What the paper says of ImageNet."""
-    return [
-        _best(found, "map", "ZSH has the best MAP in most cases.", all_of_them=False),
-        _best(found, "precision", "ZSH has the best precision in most cases.", all_of_them=False),
-        _saturation(found),
-        _deterioration(found),
-    ]
+def best(key: str, rivals: Sequence[str], *, in_most: bool = False) -> Check:
+    """Ours is ahead of the paper's rivals, by its mean: at all lengths, or at most of them."""
+
+    def check(found: Findings) -> tuple[str, str]:
+        wins, texts = [], []
+        for bits in LENGTHS:
+            means = {name: found.need(key, method=name, bits=bits) for name in rivals}
+            name = max(means, key=means.__getitem__)
+            lead = found.gain(key, {"method": OURS}, {"method": name}, bits=bits)
+            wins.append(lead.mean > 0)
+            texts.append(f"{bits} bits: {signed(lead)} to {name}")
+        verdict = by_majority(wins) if in_most else by_parts(wins)
+        count = f"Ahead of {', '.join(rivals)} at {sum(wins)} of {len(wins)} lengths"
+        return verdict, f"{count}. {'; '.join(texts)}."
+
+    return check
 
 
-def related(found: Findings) -> list[Claim]:
-    """What the paper says of related categories."""
-    return [
-        _best(found, "map_related", "ZSH has the best MAP_related at every code length.", True),
-        _related_precision(found),
-    ]
+def imh(found: Findings) -> tuple[str, str]:
+    """IMH is above KSH, and above SDH, at most lengths."""
+    verdicts, texts = [], []
+    for name in ("KSH", "SDH"):
+        above = [
+            bits
+            for bits in LENGTHS
+            if found.need("precision", method="IMH", bits=bits)
+            > found.need("precision", method=name, bits=bits)
+        ]
+        verdicts.append(len(above) > len(LENGTHS) / 2)
+        texts.append(f"above {name} at {', '.join(map(str, above)) or 'no'} bits")
+    return by_parts(verdicts), "; ".join(texts) + "."
 
 
-def mirflickr(found: Findings) -> list[Claim]:
-    """What the paper says of pictures with several labels."""
-    return [
-        _best(found, "map", "ZSH has the best MAP at all code lengths.", all_of_them=True),
-        _lead(found),
-        _best(found, "precision", "ZSH has the best precision in most cases.", all_of_them=False),
-        _rise_and_fall(found),
-    ]
+def saturation(methods: Sequence[str]) -> Check:
+    """MAP gains more from 16 to 64 bits than from 64 to 128, where it does not fall."""
+
+    def check(found: Findings) -> tuple[str, str]:
+        parts, texts = [], []
+        for name in methods:
+            low, middle, high = (found.need("map", method=name, bits=n) for n in (16, 64, 128))
+            parts.append(middle - low > high - middle >= 0)
+            texts.append(f"{name} {middle - low:+.3f} then {high - middle:+.3f}")
+        return by_parts(parts), "; ".join(texts).replace("-", "−") + "."
+
+    return check
 
 
-def _best(found: Findings, key: str, statement: str, all_of_them: bool) -> Claim:
-    """ZSH against the paper's rivals at every length, by their means."""
-    parts, wins = [], []
-    for bits in found.along("bits"):
-        ours, rivals = found.values(key, method=OURS, bits=bits), _rivals(found, key, bits)
-        if len(rivals) < len(RIVALS):
-            return not_run(statement)
-        name, best = max(rivals.items(), key=lambda item: sum(item[1]) / len(item[1]))
-        lead = paired(ours, best)
-        wins.append(lead.mean > 0)
-        parts.append(f"{bits} bits: {difference(lead)} to {name}")
-    least = len(wins) if all_of_them else len(wins) // 2 + 1
-    evidence = f"Best of the paper's methods at {sum(wins)} of {len(wins)} lengths. "
-    return Claim(statement, by_count(sum(wins), least), evidence + "; ".join(parts) + ".")
+def deterioration(methods: Sequence[str]) -> Check:
+    """Precision falls from 64 bits to 128, by more than its interval."""
+
+    def check(found: Findings) -> tuple[str, str]:
+        falls = {
+            name: found.gain("precision", {"bits": 64}, {"bits": 128}, method=name)
+            for name in methods
+        }
+        texts = [f"{name} {signed(fall)}" for name, fall in falls.items()]
+        parts = [is_above_zero(fall) for fall in falls.values()]
+        return by_parts(parts), f"At 64 bits, to 128: {'; '.join(texts)}."
+
+    return check
 
 
-def _rivals(found: Findings, key: str, bits: int) -> dict[str, list[float]]:
-    ours = len(found.values(key, method=OURS, bits=bits))
-    scores = {name: found.values(key, method=name, bits=bits) for name in RIVALS}
-    return {name: values for name, values in scores.items() if len(values) == ours and values}
+def rise_and_fall(methods: Sequence[str]) -> Check:
+    """Precision is higher at 64 bits than at 16 and at 128."""
+
+    def check(found: Findings) -> tuple[str, str]:
+        parts, texts = [], []
+        for name in methods:
+            own = [found.need("precision", method=name, bits=bits) for bits in (16, 64, 128)]
+            parts.append(own[0] < own[1] > own[2])
+            texts.append(f"{name} {', '.join(f'{value:.3f}' for value in own)}")
+        return by_parts(parts), f"At 16, 64 and 128 bits: {'; '.join(texts)}."
+
+    return check
 
 
-def _means(found: Findings, key: str, method: str) -> dict[int, float]:
-    scores = {bits: found.mean(key, method=method, bits=bits) for bits in found.along("bits")}
-    return {bits: score for bits, score in scores.items() if score is not None}
-
-
-def _all_means(found: Findings, key: str, lengths: Sequence[int]) -> dict[str, dict[int, float]]:
-    """Of the paper's methods; empty where one of them was not run at one of these lengths."""
-    scores = {method: _means(found, key, method) for method in PAPERS}
-    complete = all(bits in own for own in scores.values() for bits in lengths)
-    return scores if complete else {}
-
-
-def _imh(found: Findings) -> Claim:
-    statement = (
-        "IMH, which sees no labels, has a precision that rivals or exceeds that of KSH and SDH."
-    )
-    scores = {name: _means(found, "precision", name) for name in ("IMH", "KSH", "SDH")}
-    lengths = [bits for bits in found.along("bits") if all(bits in own for own in scores.values())]
-    if not lengths:
-        return not_run(statement)
-    above = {
-        name: [bits for bits in lengths if scores["IMH"][bits] > scores[name][bits]]
-        for name in ("KSH", "SDH")
-    }
-    evidence = "; ".join(
-        f"above {name} at {', '.join(map(str, own)) or 'no'} bits" for name, own in above.items()
-    )
-    parts = [len(own) > 0 for own in above.values()]
-    return Claim(statement, by_parts(parts), evidence + ".")
-
-
-def _saturation(found: Findings) -> Claim:
-    statement = "MAP rises rapidly from 16 to 64 bits for all methods, and slowly from 64 to 128."
-    scores = _all_means(found, "map", (16, 64, 128))
-    if not scores:
-        return not_run(statement)
-    gains = {name: (own[64] - own[16], own[128] - own[64]) for name, own in scores.items()}
-    parts = [early > 0 and late >= 0 and early > late for early, late in gains.values()]
-    evidence = "; ".join(f"{n} {a:+.3f} then {b:+.3f}" for n, (a, b) in gains.items())
-    return Claim(statement, by_parts(parts), evidence.replace("-", "−") + ".")
-
-
-def _deterioration(found: Findings) -> Claim:
-    statement = "Precision falls significantly when codes are longer than 64 bits."
-    scores = _all_means(found, "precision", (64, 128))
-    if not scores:
-        return not_run(statement)
-    parts = [own[128] < own[64] for own in scores.values()]
-    evidence = "; ".join(f"{n} {own[64]:.3f} → {own[128]:.3f}" for n, own in scores.items())
-    return Claim(statement, by_parts(parts), f"From 64 to 128 bits: {evidence}.")
-
-
-def _related_precision(found: Findings) -> Claim:
-    listed = ", ".join(f"{value} at {bits} bits" for bits, value in PRECISION_RELATED.items())
-    statement = f"Precision_related of ZSH is {listed}, far above the second best method."
-    scores = _all_means(found, "precision_related", tuple(PRECISION_RELATED))
-    if not scores:
-        return not_run(statement)
+def far_above(found: Findings) -> tuple[str, str]:
+    """Precision of related categories is above the second best by more than its interval."""
     parts, texts = [], []
     for bits in PRECISION_RELATED:
-        own = {name: means[bits] for name, means in scores.items()}
-        name = max(RIVALS, key=own.__getitem__)
-        parts.append(own[OURS] > own[name])
-        texts.append(f"{bits} bits: {own[OURS]:.4f}, {name} {own[name]:.4f}")
-    evidence = "Other data and categories, so only the order can be compared. "
-    return Claim(statement, by_parts(parts), evidence + "; ".join(texts) + ".")
+        means = {n: found.need("precision_related", method=n, bits=bits) for n in SUPERVISED}
+        name = max(means, key=means.__getitem__)
+        ours = found.need("precision_related", method=OURS, bits=bits)
+        lead = found.gain("precision_related", {"method": OURS}, {"method": name}, bits=bits)
+        parts.append(is_above_zero(lead))
+        texts.append(f"{bits} bits: {ours:.4f}, to {name} {signed(lead)}")
+    return by_parts(parts), f"Other data: only the order can be compared. {'; '.join(texts)}."
 
 
-def _lead(found: Findings) -> Claim:
-    bits, score = next(iter(MIRFLICKR_MAP.items()))
-    statement = (
-        f"MAP of ZSH keeps rising and reaches {score} at {bits} bits, {MIRFLICKR_LEAD:.0%} above "
-        "COSDISH, the second best."
-    )
-    scores = _all_means(found, "map", (bits,))
-    if not scores:
-        return not_run(statement)
-    ours, theirs = scores[OURS], scores["COSDISH"]
-    lead = ours[bits] / theirs[bits] - 1
-    others = [own[bits] for name, own in scores.items() if name != OURS]
-    rises = all(a <= b for a, b in pairwise(ours.values()))
-    parts = [rises, lead >= MIRFLICKR_LEAD, max(others) == theirs[bits] < ours[bits]]
+def growth_and_lead(found: Findings) -> tuple[str, str]:
+    """MAP of every method grows with the length, and ours leads as in the paper at the end."""
+    means = {
+        name: [found.need("map", method=name, bits=bits) for bits in LENGTHS]
+        for name in (OURS, *RIVALS)
+    }
+    grow = [name for name, own in means.items() if all(a <= b for a, b in pairwise(own))]
+    last = {name: own[-1] for name, own in means.items()}
+    lead = last[OURS] / last["COSDISH"] - 1
+    order = sorted(last, key=last.__getitem__, reverse=True)
+    parts = [len(grow) == len(means), lead >= MIRFLICKR_LEAD, order[:2] == [OURS, "COSDISH"]]
+    listed = ", ".join(f"{name} {last[name]:.3f}" for name in order)
     evidence = (
-        f"{', '.join(f'{number} bits {value:.3f}' for number, value in ours.items())}; at {bits} "
-        f"bits {lead:+.0%} to COSDISH. Other data, so the score itself can not be compared."
+        f"Growing at every step: {', '.join(grow) or 'none'}. At {LENGTHS[-1]} bits: {listed}; ZSH "
+        f"{lead:+.0%} to COSDISH. Other data: the score itself can not be compared."
     )
-    return Claim(statement, by_parts(parts), evidence.replace("-", "−"))
+    return by_parts(parts), evidence.replace("-", "−")
 
 
-def _rise_and_fall(found: Findings) -> Claim:
-    statement = "Precision rises from 16 to 64 bits and falls from 64 to 128."
-    scores = _all_means(found, "precision", (16, 64, 128))
-    if not scores:
-        return not_run(statement)
-    parts = [own[16] < own[64] > own[128] for own in scores.values()]
-    evidence = "; ".join(
-        f"{name} {own[16]:.3f}, {own[64]:.3f}, {own[128]:.3f}" for name, own in scores.items()
-    )
-    return Claim(statement, by_parts(parts), f"At 16, 64 and 128 bits: {evidence}.")
+IN_PAPER = (OURS, *RIVALS)
+ON_IMAGENET = (OURS, *SUPERVISED)
+MOST_PRECISION = "ZSH has the best precision in most cases."
+SATURATION = "MAP rises rapidly from 16 to 64 bits for all methods, and slowly from 64 to 128."
+DETERIORATION = "Precision falls significantly when codes are longer than 64 bits."
+RISE_AND_FALL = "Precision rises from 16 to 64 bits and falls from 64 to 128."
+
+CIFAR10: dict[str, Check] = {
+    "ZSH has the best MAP at all code lengths.": best("map", RIVALS),
+    MOST_PRECISION: best("precision", RIVALS, in_most=True),
+    "IMH, which sees no labels, has a precision that rivals or exceeds that of KSH and SDH.": imh,
+    SATURATION: saturation(IN_PAPER),
+    DETERIORATION: deterioration(IN_PAPER),
+    RISE_AND_FALL: rise_and_fall(IN_PAPER),
+}
+IMAGENET: dict[str, Check] = {
+    "ZSH has the best MAP in most cases.": best("map", SUPERVISED, in_most=True),
+    MOST_PRECISION: best("precision", SUPERVISED, in_most=True),
+    SATURATION: saturation(ON_IMAGENET),
+    DETERIORATION: deterioration(ON_IMAGENET),
+    RISE_AND_FALL: rise_and_fall(ON_IMAGENET),
+}
+RELATED: dict[str, Check] = {
+    "ZSH has the best MAP_related at every code length.": best("map_related", SUPERVISED),
+    "Precision_related of ZSH is "
+    + ", ".join(f"{value} at {bits} bits" for bits, value in PRECISION_RELATED.items())
+    + ", significantly above the second best method.": far_above,
+}
+MIRFLICKR: dict[str, Check] = {
+    "ZSH has the best MAP at all code lengths.": best("map", RIVALS),
+    "MAP of each method keeps rising with the length; that of ZSH reaches "
+    + ", ".join(f"{value} at {bits} bits" for bits, value in MIRFLICKR_MAP.items())
+    + f", {MIRFLICKR_LEAD:.0%} above COSDISH, the second best.": growth_and_lead,
+    MOST_PRECISION: best("precision", RIVALS, in_most=True),
+    RISE_AND_FALL: rise_and_fall(IN_PAPER),
+}

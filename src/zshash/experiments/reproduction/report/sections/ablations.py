@@ -1,6 +1,6 @@
 """Parts of the method, one at a time: label sources, names, the rotation, local structure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,17 @@ from zshash.experiments.reproduction.report.document import (
     Table,
     Text,
 )
-from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.report.findings import Findings, Missing
+from zshash.experiments.reproduction.report.measures import spread_of_starts
 from zshash.experiments.reproduction.report.statistics import (
-    Difference,
     deviation,
     mean,
-    paired,
     shown,
+    signed,
 )
 from zshash.experiments.reproduction.tasks.alignment import ROTATIONS
 
-__all__ = ["alignment", "difference", "labels", "names", "spread_of_starts", "structure"]
+__all__ = ["alignment", "labels", "names", "structure"]
 
 SCORES = {
     "map": "MAP",
@@ -31,19 +31,11 @@ SCORES = {
     "precision_related": "precision_related",
 }
 WAYS = {"centred": "b·A(y − ȳ)", "cosine": "cosine of bA and y", "hamming": "Hamming distance"}
+WIDTHS = (
+    "The width of ZSH's random start was chosen with word vectors, so here are others, for 0/1 "
+    "labels, too:"
+)
 GRAPHS = {"knn": "neighbours (default)", "anchor": "through anchors", None: "no Laplacian term"}
-
-
-def difference(value: Difference) -> str:
-    """A difference with its 95 % interval.
-
-    >>> difference(Difference(0.01, -0.02, 0.04, 5))
-    '+0.010 (−0.020 to +0.040)'
-    """
-    text = f"{value.mean:+.3f}"
-    if value.low is not None and value.high is not None:
-        text += f" ({value.low:+.3f} to {value.high:+.3f})"
-    return text.replace("-", "−")
 
 
 def labels(found: Findings) -> list[Block]:
@@ -52,12 +44,24 @@ def labels(found: Findings) -> list[Block]:
     for data in found.along("data"):
         own = found.where(data=data)
         keys = [key for key in SCORES if own.values(key)]
-        rows = [
-            [_source(labels), *(shown(own.values(key, labels=labels)) for key in keys)]
-            for labels in own.along("labels")
-        ]
-        blocks.append(Table([Path(data).stem, *(SCORES[key] for key in keys)], rows))
+        heads = [Path(data).stem, *(SCORES[key] for key in keys)]
+        blocks.append(Table(heads, _by_source(own, {}, keys)))
+        widths = [parameters for parameters in own.along("parameters") if parameters]
+        rows = [row for parameters in widths for row in _by_source(own, parameters, keys)]
+        blocks += [Text(WIDTHS), Table(heads, rows)] if rows else []
     return blocks
+
+
+def _by_source(
+    own: Findings, parameters: Mapping[str, Any], keys: Sequence[str]
+) -> list[list[str]]:
+    """A row for each label source that was run with these parameters."""
+    part = own.where(parameters=parameters)
+    varied = "".join(f", {name} {value}" for name, value in parameters.items())
+    return [
+        [_source(labels) + varied, *(shown(part.values(key, labels=labels)) for key in keys)]
+        for labels in part.along("labels")
+    ]
 
 
 def _source(labels: Sequence[str]) -> str:
@@ -136,13 +140,6 @@ def _starts(found: Findings) -> str:
     )
 
 
-def spread_of_starts(found: Findings, groups: int = 4) -> list[list[float]]:
-    """MAP of all starts in so many groups, by seed."""
-    values = found.values("procrustes", "map")
-    size = len(values) // groups
-    return [values[i * size : (i + 1) * size] for i in range(groups)] if size else []
-
-
 def structure(found: Findings) -> list[Block]:
     """Graphs side by side, and paired differences to none."""
     blocks: list[Block] = []
@@ -158,11 +155,13 @@ def structure(found: Findings) -> list[Block]:
 
 
 def _compared(own: Findings, parameters: Any) -> list[str]:
+    """Both scores, each with its difference to those without the term."""
     cells = []
     for key in ("map", "precision"):
-        values = own.values(key, parameters=parameters)
-        without = own.values(key, parameters={"graph": None})
-        cells.append(shown(values))
-        same = parameters == {"graph": None} or len(values) != len(without) or not values
-        cells.append("" if same else difference(paired(values, without)))
+        cells.append(shown(own.values(key, parameters=parameters)))
+        try:
+            lead = own.gain(key, {"parameters": parameters}, {"parameters": {"graph": None}})
+            cells.append("" if parameters == {"graph": None} else signed(lead))
+        except Missing:
+            cells.append("–")
     return cells

@@ -14,33 +14,21 @@ from zshash.experiments.reproduction.report.document import (
     Text,
 )
 from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.report.measures import (
+    ZERO_ONE,
+    similarities,
+    vectors_of,
+)
 from zshash.experiments.reproduction.report.statistics import (
-    Correlation,
     correlation,
     deviation,
+    interval,
     mean,
     rank_correlation,
     shown,
 )
 
-__all__ = ["ONE_HOT", "interval", "similarities", "unseen_category", "vectors_of"]
-
-ONE_HOT = ("onehot",)
-
-
-def vectors_of(found: Findings) -> tuple[str, ...]:
-    """The label source that is compared with 0/1 labels."""
-    sources = [labels for labels in found.along("labels") if labels != ONE_HOT]
-    return tuple(sources[0])
-
-
-def similarities(found: Findings) -> dict[str, float]:
-    """Average cosine of each category to the others."""
-    own = vectors_of(found)
-    values = {
-        unseen: found.values("similarity", unseen=unseen, labels=own) for unseen in _all(found)
-    }
-    return {unseen[0]: mean(own) for unseen, own in values.items() if own}
+__all__ = ["unseen_category"]
 
 
 def unseen_category(found: Findings) -> list[Block]:
@@ -53,7 +41,7 @@ def _all(found: Findings) -> list[tuple[str, ...]]:
 
 
 def _bars(found: Findings) -> Plot:
-    sources = {vectors_of(found): "word vectors", ONE_HOT: "0/1 labels"}
+    sources = {vectors_of(found): "word vectors", ZERO_ONE: "0/1 labels"}
     groups = [unseen[0] for unseen in _all(found)]
     panels = []
     for key, title in {"map": "MAP", "precision": "precision, radius 2"}.items():
@@ -76,7 +64,7 @@ def _table(found: Findings) -> Table:
         scores = [
             shown(found.values(key, unseen=unseen, labels=labels))
             for key in ("map", "precision")
-            for labels in (vectors, ONE_HOT)
+            for labels in (vectors, ZERO_ONE)
         ]
         cosine = f"{cosines[name]:.4f}" if name in cosines else "–"
         rows.append([name, cosine, *(f"{x:.4f}" for x in theirs or ()), *scores])
@@ -110,15 +98,3 @@ def _sentence(where: str, x: Sequence[float], y: Sequence[float]) -> str:
         f"{where}, similarity and MAP correlate with r = {interval(pearson)} over "
         f"{pearson.n} categories (ranks: {interval(spearman)})."
     )
-
-
-def interval(value: Correlation) -> str:
-    """A coefficient with its interval.
-
-    >>> interval(Correlation(0.5, -0.1, 0.8, 10))
-    '0.50, 95 % interval −0.10 to 0.80'
-    """
-    if value.low is None or value.high is None:
-        return f"{value.r:.2f}"
-    text = f"{value.r:.2f}, 95 % interval {value.low:.2f} to {value.high:.2f}"
-    return text.replace("-", "−")

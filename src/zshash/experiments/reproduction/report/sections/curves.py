@@ -1,13 +1,13 @@
 """One score along one quantity: iterations, seen categories, training pictures."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from zshash.experiments.reproduction.report.document import Block, Line, Lines, Plot, Table
 from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.report.measures import at_iteration, share_seen
 from zshash.experiments.reproduction.report.statistics import deviation, mean, shown
 
-__all__ = ["at_iteration", "convergence", "seen_ratio", "training_size"]
+__all__ = ["convergence", "seen_ratio", "training_size"]
 
 MARKED = (1, 2, 3, 5, 10, 20, 30)
 
@@ -40,29 +40,12 @@ def _large(values: Sequence[float]) -> str:
     return shown(values, 0 if values and mean(values) >= 100 else 2)
 
 
-def at_iteration(curves: Sequence[Any], step: int) -> list[float]:
-    """The objective of every fit after some iterations, or at its end.
-
-    >>> at_iteration([[9.0, 4.0, 3.0], [8.0]], 2)
-    [4.0, 8.0]
-    """
-    return [curve[min(step, len(curve)) - 1] for curve in curves]
-
-
 def seen_ratio(found: Findings) -> list[Block]:
     """MAP and precision by the share of the categories that is seen."""
-    return _curve(found, "unseen", "share of the categories that is seen", share_seen(found))
-
-
-def share_seen(found: Findings) -> dict[int, float]:
-    """By the number of unseen categories, of as many as there are when all but one are seen."""
-    numbers = found.along("unseen")
-    total = {number: _n_categories(found, number) for number in numbers}
-    return {number: round(1 - number / total[number], 2) for number in numbers}
-
-
-def _n_categories(found: Findings, unseen: int) -> int:
-    return int(found.mean("n_categories", unseen=unseen) or unseen + 1)
+    shares = share_seen(found)
+    known = [result for result in found.results if result.task.facts()["unseen"] in shares]
+    part = Findings(found.experiment, known)
+    return _curve(part, "unseen", "share of the categories that is seen", shares)
 
 
 def training_size(found: Findings) -> list[Block]:
@@ -81,10 +64,10 @@ def _curve(
         line = found.line("ZSH", key, field, emphasis=True)
         x = [places[value] for value in found.along(field)]
         panels.append(
-            Lines(text, title, "", [Line("ZSH", x, line.y, line.deviation, True)], log_x=log_x)
+            Lines(text, title, "", [Line("", x, line.y, line.deviation, True)], log_x=log_x)
         )
     rows = [
-        [f"{places[value]:g}", *(shown(found.values(key, **{field: value})) for key in scores)]
+        [f"{places[value]:,g}", *(shown(found.values(key, **{field: value})) for key in scores)]
         for value in found.along(field)
     ]
     alt = f"{' and '.join(scores.values())} of ZSH by {title}"

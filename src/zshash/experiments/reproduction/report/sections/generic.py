@@ -8,6 +8,13 @@ from zshash.experiments.reproduction.report.statistics import shown
 
 __all__ = ["grid"]
 
+HEADS = {
+    "map": "MAP",
+    "map_related": "MAP_related",
+    "similarity": "cosine of unseen to seen names",
+    "fit_seconds": "seconds to fit",
+    "unseen": "unseen",
+}
 HIDDEN = ("seed", "n_train", "n_queries", "n_database", "n_categories")
 
 
@@ -20,7 +27,8 @@ def grid(found: Findings) -> list[Block]:
         [*(_cell(own.get(key)) for key in varied), *(shown(result.values(key)) for key in scores)]
         for own, result in zip(facts, found.results, strict=True)
     ]
-    return [Table([*varied, *scores], rows, numbers_from=len(varied))]
+    heads = [HEADS.get(key, key) for key in (*varied, *scores)]
+    return [Table(heads, rows, numbers_from=len(varied))]
 
 
 def _first(found: Findings) -> dict[str, Any]:

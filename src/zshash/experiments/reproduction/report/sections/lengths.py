@@ -12,10 +12,9 @@ from zshash.experiments.reproduction.report.document import (
     Text,
 )
 from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.report.measures import OURS
 
-__all__ = ["OURS", "related", "retrieval", "several_labels"]
-
-OURS = "ZSH"
+__all__ = ["related", "retrieval", "several_labels"]
 
 
 Published = Mapping[str, Mapping[int, float]]
@@ -33,7 +32,7 @@ def several_labels(found: Findings) -> list[Block]:
     """The same with what a random order would score."""
     chance = found.mean("chance")
     seen = found.runs[0]["seen"] if found.runs else []
-    note = "" if chance is None else f" A random order scores {chance:.3f}."
+    note = "" if chance is None else f" A random order has a MAP of {chance:.3f}."
     return [
         Text(f"Learned from {', '.join(seen)}.{note}"),
         *retrieval(found, {"map": MIRFLICKR_MAP}),
@@ -72,7 +71,7 @@ def _theirs(found: Findings, published: Mapping[int, float] | None) -> list[list
     if not published or found.experiment.quick or not set(published) & set(lengths):
         return []
     cells = [f"{published[bits]:.4f}" if bits in published else "–" for bits in lengths]
-    return [[f"*{OURS} in the paper*", *cells]]
+    return [[f"*{OURS} in the paper, on its data*", *cells]]
 
 
 def _lines(found: Findings, key: str) -> list[Line]:
@@ -96,4 +95,4 @@ def _newcomers(found: Findings, key: str, title: str) -> str:
         return f"{title}: no other method was run."
     ranked = sorted(others.items(), key=lambda item: -item[1])
     listed = ", ".join(f"{name} {score:.3f}" for name, score in ranked)
-    return f"Beyond the paper's methods, {title} at {bits} bits: {listed}; {OURS} {ours:.3f}."
+    return f"Methods beyond the paper, {title} at {bits} bits: {listed}; {OURS} has {ours:.3f}."

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from zshash.experiments.reproduction.pictures import picture_path
 from zshash.experiments.reproduction.report import statistics
 from zshash.experiments.reproduction.report.document import (
     Block,
@@ -13,12 +14,7 @@ from zshash.experiments.reproduction.report.document import (
 from zshash.experiments.reproduction.report.findings import Findings
 from zshash.experiments.reproduction.tasks import Record
 
-__all__ = ["exemplars", "picture_path"]
-
-
-def picture_path(folder: Path, data: str, row: int) -> Path:
-    """Where the picture of a row is kept."""
-    return folder / Path(data).name / f"{row}.png"
+__all__ = ["exemplars"]
 
 
 def exemplars(found: Findings, folder: Path) -> list[Block]:
