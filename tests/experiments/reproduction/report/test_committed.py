@@ -1,6 +1,5 @@
 """The report in docs/ is what the results beside it say, and they come out again."""
 
-import math
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from zshash.experiments.reproduction.configuration import NAMES, read_experiment
 from zshash.experiments.reproduction.data import Sources
 from zshash.experiments.reproduction.report import write_report
 from zshash.experiments.reproduction.report.findings import Findings
+from zshash.experiments.reproduction.report.statistics import deviation
 from zshash.experiments.reproduction.results import Results
 from zshash.experiments.reproduction.running import Job, run_job
 from zshash.experiments.standard import data_folder
@@ -47,14 +47,13 @@ def test_no_result_belongs_to_nothing(experiments):
     not (data_folder() / "features/cifar10_lite0_pca256.npz").is_file(),
     reason="the features of CIFAR-10 are not in ZSHASH_DATA",
 )
-@pytest.mark.parametrize("method", ["ZSH", "SDH", "ITQ"])
-def test_a_run_comes_out_again(experiments, method):
-    """Within two deviations over seeds; on the machine that made them, to the last digit."""
+@pytest.mark.parametrize(("method", "spread"), [("LSH", 0.001), ("ITQ", 0.01), ("ZSH", None)])
+def test_a_run_comes_out_again(experiments, method, spread):
+    """On the machine that made it, to the last digit; rounding leads ZSH's start elsewhere."""
     cifar10 = next(experiment for experiment in experiments if experiment.name == "cifar10")
     known = Findings.read(cifar10, RESULTS).where(method=method, bits=32).results[0]
     record = run_job(Job(known.task, 1, known.checksum), Sources())
     for key in ("map", "precision"):
         values = known.values(key)
-        middle = math.fsum(values) / len(values)
-        deviation = math.sqrt(math.fsum((x - middle) ** 2 for x in values) / (len(values) - 1))
-        assert record[key] == pytest.approx(values[1], abs=2 * deviation)
+        allowed = spread or 2 * deviation(values)
+        assert record[key] == pytest.approx(values[1], abs=allowed)
