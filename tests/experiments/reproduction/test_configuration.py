@@ -128,8 +128,8 @@ def test_data_that_is_varied_is_replaced(read):
 
 def test_what_a_method_does_not_look_at_makes_no_second_task(read):
     text = PART + 'vary.method = ["ZSH", "LSH"]\nvary.labels = [["wordnet"], ["onehot"]]\n'
-    found = [(task.method, task.source) for task in read(text).tasks]
-    assert found == [("ZSH", "wordnet"), ("ZSH", "onehot"), ("LSH", "")]
+    found = [(task.method, task.facts()["labels"]) for task in read(text).tasks]
+    assert found == [("ZSH", ["wordnet"]), ("ZSH", ["onehot"]), ("LSH", [])]
 
 
 def test_another_experiment_may_be_taken_over(read):

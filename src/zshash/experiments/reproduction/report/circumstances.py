@@ -107,7 +107,7 @@ def _versions(found: Sequence[Findings]) -> str:
     for own in found:
         for result in own.results:
             for run in result.runs:
-                for name, number in run["versions"].items():
+                for name, number in run.get("versions", {}).items():
                     seen.setdefault(name, set()).add(number)
     return ", ".join(f"{name} {' and '.join(sorted(numbers))}" for name, numbers in seen.items())
 

@@ -97,12 +97,6 @@ class Task:
         make_targets(setup.hasher, dataset, rows[:1], seen, setup.labels)
 
     @property
-    def source(self) -> str:
-        """The label sources as a person reads them: "wordnet", "onehot", a file's name."""
-        setup = self.setup()
-        return " + ".join(label_names(setup.hasher, setup.labels))
-
-    @property
     def searched(self) -> str:
         """The data that is searched, as a person reads it."""
         return _name(Path(self.data))
