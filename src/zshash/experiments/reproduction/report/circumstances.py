@@ -140,7 +140,8 @@ def _notes(found: Findings) -> list[Block]:
     for result in found.results:
         for run in result.runs:
             for note in run.get("notes", ()):
-                text = f"{result.task.method}: {note}"
+                method = result.task.method
+                text = note if note.startswith(method) else f"{method}: {note}"
                 texts.setdefault(re.sub(r"[0-9]+", "…", text), []).append(text)
     items = [
         f"{own[0] if len(set(own)) == 1 else masked} ({len(own)} runs)"

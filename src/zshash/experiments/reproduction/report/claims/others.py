@@ -226,7 +226,7 @@ CONVERGENCE: dict[str, Check] = {
     "The algorithm converges in less than 10 iterations.": few_iterations,
 }
 UNSEEN_CATEGORY: dict[str, Check] = {
-    "The average cosine similarities of the ten names.": cosines_agree,
+    "The average cosine similarities of the ten names are those of its table.": cosines_agree,
     "MAP is positively related to a category's average cosine similarity to the others.": (
         similar_is_better
     ),
