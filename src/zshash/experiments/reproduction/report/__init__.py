@@ -82,7 +82,7 @@ def _show(found: Findings, pictures: Path) -> list[Block]:
 def _overview(experiments: Sequence[Experiment], judged: dict[str, list[Claim]]) -> list[Block]:
     """How many claims of the paper hold; every one with its verdict, and a link to the evidence."""
     rows = [
-        [f"**{claim.verdict}**", claim.statement, f"[{experiment.title}](#{experiment.name})"]
+        [f"**{claim.verdict}**", claim.statement, f"[{experiment.name}](#{experiment.name})"]
         for experiment in experiments
         for claim in judged[experiment.name]
     ]
