@@ -75,7 +75,7 @@ def reproduce(binaries: Path, wheel: Path, folder: Path) -> None:
     run(binaries / "pip", "install", "--quiet", f"{wheel}[images,plot]", folder=folder)
     command = ("reproduce", "cifar10", "names", "--quick", "--seeds", "1")
     output = run(binaries / "zshash", *command, folder=folder)
-    if not (folder / "reproduction.html").is_file():
+    if not (folder / "reproduction-quick.html").is_file():
         sys.exit(f"there is no report:\n{output}")
 
 
