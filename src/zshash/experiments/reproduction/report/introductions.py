@@ -45,8 +45,8 @@ ASKED = {
     ),
     "exemplars": (
         "The first fifteen pictures for the same queries. A mark ✓ (a solid green frame on the "
-        "page) is the query's category, ✗ (dashed, red) another one. Within equal distances "
-        "pictures come by their row."
+        "page) is the query's category, ✗ (dashed, red) another one. The number below a picture on "
+        "the page is its Hamming distance; within equal ones pictures come by their row."
     ),
     "names": (
         "Beyond the paper: rank pictures by the *name* of an unseen category, with no picture to "
