@@ -132,6 +132,11 @@ def test_what_a_method_does_not_look_at_makes_no_second_task(read):
     assert found == [("ZSH", ["wordnet"]), ("ZSH", ["onehot"]), ("LSH", [])]
 
 
+def test_files_of_one_name_are_two_tasks(read):
+    text = '[[parts]]\ntask = "retrieval"\nunseen = 1\nvary.data = ["a/f.npz", "b/f.npz"]\n'
+    assert [task.data for task in read(text).tasks] == ["a/f.npz", "b/f.npz"]
+
+
 def test_another_experiment_may_be_taken_over(read):
     found = read('like = "names"\ntitle = "Mine"\nquick_seeds = 3', quick=True)
     names = read_experiment("names", Changes(quick=True))

@@ -35,8 +35,15 @@ from pathlib import Path
 from typing import Any
 
 from zshash.datasets import DataError
+from zshash.experiments.reproduction.checks import (
+    check_method,
+    check_number,
+    check_parameters,
+    check_text,
+    checked,
+    refuse_unknown,
+)
 from zshash.experiments.reproduction.tasks import TASKS, Task
-from zshash.hashing.registry import METHODS
 from zshash.semantics.names import near_misses
 
 __all__ = ["NAMES", "Changes", "Experiment", "read_experiment"]
@@ -59,9 +66,7 @@ NAMES = (
 """The experiments that come with the package, in the order of the report."""
 
 TOP = {"title", "like", "seeds", "quick_seeds", "parameters", "parts", "quick"}
-WORDS = {"data", "method", "extractor", "training", "pictures"}
 FILES = {"data", "training", "pictures", "labels", "known_to"}
-LISTS = {"labels", "known_to", "unseen", "tags"}
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,9 @@ def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
     origin = name
     _check_top(origin, content)
     if "like" in content:
-        content = _read(content["like"]) | content
+        other = _read(content["like"])
+        _check_top(content["like"], other)
+        content = other | content
     key, seeds_key = ("quick", "quick_seeds") if changes.quick else ("parts", "seeds")
     if not content.get(key):
         raise DataError(f"{origin}: there is no [[{key}]]")
@@ -159,13 +166,19 @@ def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
         for part in parts
         for point in _points(origin, part, changes)
     ]
-    tasks = {task.path(): task for task in made}.values()  # some do not look at all that is varied
+    tasks = {_identity(task): task for task in made}.values()
     seeds = changes.seeds or content.get(seeds_key, 1)
     title = content.get("title", Path(name).stem)
     if name in NAMES:
         return Experiment(name, title, tuple(tasks), seeds, changes=changes)
     own = re.sub(r"[^A-Za-z0-9_-]", "-", Path(name).stem)
     return Experiment(own, title, tuple(tasks), seeds, name, changes)
+
+
+def _identity(task: Task) -> tuple[Any, ...]:
+    """Some tasks do not look at all that is varied; files of one name are not the same."""
+    files = task.data, getattr(task, "training", None), getattr(task, "pictures", None)
+    return task.path(), files, task.setup().labels
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -189,24 +202,19 @@ def _included(name: str) -> str:
 
 
 def _check_top(origin: str, content: Mapping[str, Any]) -> None:
-    _refuse_unknown(origin, content, TOP)
+    refuse_unknown(origin, content, TOP)
     for key in ("seeds", "quick_seeds"):
-        _check_number(origin, key, content.get(key, 1))
+        check_number(origin, key, content.get(key, 1))
     for key in ("parts", "quick"):
         parts = content.get(key, [])
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             raise DataError(f"{origin}: {key} must be written as [[{key}]]")
     for key in ("title", "like"):
-        _check_text(origin, key, content.get(key, ""))
+        check_text(origin, key, content.get(key, ""))
     parameters = content.get("parameters", {})
-    for method, own in _checked(origin, "parameters", parameters).items():
-        _check_method(origin, method)
-        _check_parameters(origin, method, _checked(origin, "parameters", own))
-
-
-def _check_text(origin: str, key: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise DataError(f"{origin}: {key} is {value!r}, and must be a text")
+    for method, own in checked(origin, "parameters", parameters).items():
+        check_method(origin, method)
+        check_parameters(origin, method, checked(origin, "parameters", own))
 
 
 def _located(part: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -257,7 +265,7 @@ def _make_task(origin: str, point: Mapping[str, Any], shared: Mapping[str, Any])
     if not isinstance(kind, str) or kind not in TASKS:
         raise DataError(f"{origin}: task is {kind!r}, which is none of {', '.join(TASKS)}")
     known = {item.name: item for item in fields(TASKS[kind])}
-    _refuse_unknown(origin, point, known)
+    refuse_unknown(origin, point, known)
     missing = [
         name
         for name, item in known.items()
@@ -265,61 +273,15 @@ def _make_task(origin: str, point: Mapping[str, Any], shared: Mapping[str, Any])
     ]
     if missing:
         raise DataError(f"{origin}: a task {kind!r} needs {', '.join(missing)}")
-    checked = {key: _checked(origin, key, value) for key, value in point.items()}
-    task = TASKS[kind](**checked)
-    _check_method(origin, task.method)
+    values = {key: checked(origin, key, value) for key, value in point.items()}
+    task = TASKS[kind](**values)
+    check_method(origin, task.method)
     return _with_parameters(origin, task, shared.get(task.method, {}))
 
 
 def _with_parameters(origin: str, task: Task, shared: Mapping[str, Any]) -> Task:
     """With the parameters that the method has in the whole experiment, and "none" as None."""
     merged = {**shared, **task.parameters}
-    _check_parameters(origin, task.method, merged)
+    check_parameters(origin, task.method, merged)
     nothing = {key: None for key, value in merged.items() if value == "none"}  # TOML has no None
     return replace(task, parameters=merged | nothing)
-
-
-def _checked(origin: str, key: str, value: Any) -> Any:
-    """A value of the right type; lists become tuples."""
-    if key == "parameters":
-        if not isinstance(value, dict):
-            raise DataError(f"{origin}: parameters must be a table")
-        return value
-    if key in WORDS:
-        if not isinstance(value, str) or not value:
-            raise DataError(f"{origin}: {key} is {value!r}, and must be a text")
-        return value
-    if key in LISTS and isinstance(value, list):
-        if not all(isinstance(item, str) for item in value):
-            raise DataError(f"{origin}: {key} must be a list of texts")
-        return tuple(value)
-    if key in LISTS and (key != "unseen" or not isinstance(value, int)):
-        also = " or a number of at least 1" if key == "unseen" else ""
-        raise DataError(f"{origin}: {key} is {value!r}, and must be a list of texts{also}")
-    _check_number(origin, key, value, 8 if key == "bits" else 0 if key == "radius" else 1)
-    return value
-
-
-def _check_number(origin: str, key: str, value: Any, least: int = 1) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise DataError(f"{origin}: {key} is {value!r}, and must be a number of at least {least}")
-
-
-def _check_method(origin: str, method: str) -> None:
-    if method not in METHODS:
-        raise DataError(f"{origin}: {method!r} is no method: there are {', '.join(METHODS)}")
-
-
-def _check_parameters(origin: str, method: str, parameters: Mapping[str, Any]) -> None:
-    """Refuse what a method does not have, and what a task or the seed decides."""
-    known = METHODS[method].parameters.keys() - {"n_bits", "normalize", "random_state"}
-    _refuse_unknown(origin, parameters, known)
-
-
-def _refuse_unknown(
-    origin: str, given: Mapping[str, Any], known: Sequence[str] | Mapping[str, Any] | set[str]
-) -> None:
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        cure = f"use {', '.join(sorted(known))}" if known else "leave it out"
-        raise DataError(f"{origin}: {unknown[0]!r} means nothing here: {cure}")

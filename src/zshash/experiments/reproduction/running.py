@@ -76,7 +76,7 @@ def _refuse_clashes(planned: Sequence[tuple[Job, bool]], checksums: dict[str, st
         if checksums.setdefault(path, job.checksum) != job.checksum:
             raise DataError(
                 f"two files called {job.task.searched}, or two label sources of one name, have "
-                "other contents: rename one"
+                "different contents: rename one"
             )
 
 
