@@ -127,7 +127,7 @@ def test_memory_of_large_pictures(new_child):
     for name, content in large_pictures():
         answer = check(new_child, content, limits)
         assert answer.said == "RGB 1400 1400", name
-        assert answer.memory <= 20 * limits.pixels + 4 * len(content) + 16 * MEGABYTE, name
+        assert answer.memory <= 20 * limits.pixels + 4 * len(content) + 8 * MEGABYTE, name
 
 
 def tiles_of(width, height, rows=10):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from zshash import metrics
 from zshash.datasets import Dataset
-from zshash.experiments.protocol import Setup, checksum
+from zshash.experiments.protocol import Setup
 from zshash.experiments.reproduction.data import Sources, label_paths, load
 from zshash.experiments.training import ONE_HOT, label_names, label_sources, make_targets
 from zshash.hashing.registry import METHODS, SEMANTIC
@@ -25,7 +26,7 @@ DECIDED = ("n_bits", "random_state")  # parameters that the task and the seed de
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class Task(ABC):
     """What every task has.
 
     Attributes
@@ -63,24 +64,18 @@ class Task:
     format: ClassVar[int] = 1
     """To be raised when the records of a kind of task change: older ones do not count then."""
 
+    @abstractmethod
     def run(self, seed: int, sources: Sources) -> Record:
         """The result of one seed, ready for JSON."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def rehearse(self, sources: Sources) -> str:
+        """Look at the data and the labels before the work; returns the checksum of both."""
 
     def dataset(self, sources: Sources) -> Dataset:
         """The data that is searched."""
         known_to = label_paths(self.known_to)
         return load(self.data, self.extractor, self.categories, known_to, sources)
-
-    def rehearse(self, sources: Sources) -> str:
-        """Look at the data and the labels before the work; returns the checksum of both."""
-        dataset = self.dataset(sources)
-        self.check(dataset)
-        return checksum(dataset, self.setup().labels)
-
-    def check(self, dataset: Dataset) -> None:
-        """Find mistakes in what is said about the data."""
-        raise NotImplementedError
 
     def setup(self) -> Setup:
         """The method with its parameters and the label sources that it looks at."""

@@ -25,11 +25,11 @@ class Naming(ZeroShot):
 
     kind: ClassVar[str] = "naming"
 
-    def check(self, dataset: Dataset) -> None:
+    def rehearse(self, sources: Sources) -> str:
         """As always; and there must be names to search by."""
-        super().check(dataset)
         if not self.has_vectors:
             raise DataError("searching by name needs label sources that know what names mean")
+        return super().rehearse(sources)
 
     def run(self, seed: int, sources: Sources) -> Record:
         """MAP of the unseen names, and how often the right one of them is told."""

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from zshash import metrics
 from zshash.datasets import Dataset, Split
-from zshash.experiments.protocol import Codes, Protocol, encode_split, fit_setup, score_codes
+from zshash.experiments.protocol import (
+    Codes,
+    Protocol,
+    checksum,
+    encode_split,
+    fit_setup,
+    score_codes,
+)
 from zshash.experiments.reproduction.data import Sources
 from zshash.experiments.reproduction.tasks.base import Record, Task
 from zshash.experiments.training import WORDNET, called_by, find_categories, label_vectors
@@ -44,10 +51,12 @@ class ZeroShot(Task):
             unseen = find_categories(dataset, unseen)
         return Protocol(unseen, self.n_train, self.n_queries, self.k, self.radius)
 
-    def check(self, dataset: Dataset) -> None:
+    def rehearse(self, sources: Sources) -> str:
         """Draw a split and look the labels up."""
+        dataset = self.dataset(sources)
         split = self.protocol(dataset).split(dataset, 0)
         self.check_targets(dataset, split.train, split.seen)
+        return checksum(dataset, self.setup().labels)
 
 
 @dataclass(frozen=True, kw_only=True)
