@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from zshash.cli import main
-from zshash.experiments.reproduction import NAMES, read_experiment, running
+from zshash.experiments.reproduction import NAMES, Changes, read_experiment, running
 from zshash.experiments.reproduction.results import Results
 
 SECONDS = r'"fit_seconds": [0-9.e-]+'
@@ -241,3 +241,20 @@ def test_an_interruption_says_how_to_go_on(monkeypatch):
     monkeypatch.setattr(running, "run_job", stop)
     done = call(write_own(), code=1)
     assert "The same command goes on from what has been run" in done.stderr
+
+
+def test_all_small_versions(inside, monkeypatch):
+    monkeypatch.setenv("ZSHASH_CACHE", str(inside / "cache"))
+    arguments = ["reproduce", "--all", "--quick", "--jobs", "2", "--json"]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["not run"] == {}
+    results = Results(inside / "reproduction-quick" / "runs")
+    for name in NAMES:
+        experiment = read_experiment(name, Changes(quick=True))
+        for task in experiment.tasks:
+            assert [run["seed"] for run in results.read(task).runs] == list(range(experiment.seeds))
+            assert results.read(task).error is None
+    page = (inside / "reproduction-quick.html").read_text()
+    assert re.findall(r'<section id="([a-z0-9-]+)"', page) == list(NAMES)
+    assert page.count("data:image/png;base64,") == 2 * 2 * (1 + 15)  # queries, methods, pictures
