@@ -120,6 +120,13 @@ def test_a_configuration_of_one_s_own(inside):
         assert f"{(runs[0]['map'] + runs[1]['map']) / 2:.3f} ±" in text
 
 
+def test_the_table_of_one_s_own_experiment(inside):
+    call(write_own(), "-o", "out")
+    text = (inside / "out.md").read_text()
+    assert "| method | MAP | precision |" in text
+    assert "n_anchors" not in text
+
+
 def test_methods_and_lengths_by_options(inside):
     call(write_own(), "--method", "lsh", "--method", "agh", "--bits", 24, "--bits", 8)
     found = sorted(path.name for path in (inside / "reproduction" / "runs").rglob("*.json"))

@@ -148,23 +148,20 @@ def read_experiment(name: str, changes: Changes | None = None) -> Experiment:
     """
     changes = changes or Changes()
     content = _read(name)
-    origin = name
-    _check_top(origin, content)
+    _check_top(name, content)
     if "like" in content:
         other = _read(content["like"])
         _check_top(content["like"], other)
         content = other | content
     key, seeds_key = ("quick", "quick_seeds") if changes.quick else ("parts", "seeds")
     if not content.get(key):
-        raise DataError(f"{origin}: there is no [[{key}]]")
+        raise DataError(f"{name}: there is no [[{key}]]")
     shared = content.get("parameters", {})
     parts = [
         _located(part, Path(name).parent) if name not in NAMES else part for part in content[key]
     ]
     made = [
-        _make_task(origin, point, shared)
-        for part in parts
-        for point in _points(origin, part, changes)
+        _make_task(name, point, shared) for part in parts for point in _points(name, part, changes)
     ]
     tasks = {_identity(task): task for task in made}.values()
     seeds = changes.seeds or content.get(seeds_key, 1)

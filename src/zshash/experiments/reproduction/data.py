@@ -13,7 +13,7 @@ from zshash.datasets import DataError, Dataset, Pictures, digits, mosaics, open_
 from zshash.datasets.opening import NAMES
 from zshash.experiments.reproduction.overlap import apart
 from zshash.experiments.standard import data_folder
-from zshash.experiments.training import ONE_HOT, called_by, find_categories
+from zshash.experiments.training import called_by, find_categories
 from zshash.images import PictureReader
 from zshash.semantics import UnknownNames, open_source
 
@@ -78,23 +78,23 @@ def load(
     name: str,
     extractor: str | None,
     categories: int | None,
-    labels: tuple[str, ...],
+    known_to: tuple[str, ...],
     sources: Sources,
 ) -> Dataset:
     """Features and labels of a data set; of many categories, only as many as a task wants."""
     data = sources.open(name)
     if categories is not None:
-        data = _some_categories(data, np.arange(len(data.names)), categories, labels)
+        data = _some_categories(data, np.arange(len(data.names)), categories, known_to)
     return sources.features(data, extractor)
 
 
 def _some_categories(
-    data: Dataset | Pictures, allowed: NDArray[np.int64], number: int, labels: Sequence[str]
+    data: Dataset | Pictures, allowed: NDArray[np.int64], number: int, known_to: Sequence[str]
 ) -> Dataset | Pictures:
-    """The samples of so many categories, always the same, whose names the label sources know."""
+    """The samples of so many categories, always the same, whose names the sources know."""
     if data.labels is None or data.labels.ndim != 1:
         raise DataError("categories can be chosen only where each sample has exactly one")
-    chosen = np.intersect1d(allowed, _known(data, labels))
+    chosen = np.intersect1d(allowed, _known(data, known_to))
     if len(chosen) > number:
         chosen = np.random.RandomState(0).choice(chosen, size=number, replace=False)
     if not chosen.size:
@@ -102,14 +102,13 @@ def _some_categories(
     return data.select(np.flatnonzero(np.isin(data.labels, chosen)))
 
 
-def _known(data: Dataset | Pictures, labels: Sequence[str]) -> NDArray[np.int64]:
+def _known(data: Dataset | Pictures, sources: Sequence[str]) -> NDArray[np.int64]:
     """Numbers of the categories that every label source has a vector for."""
     known = set(range(len(data.names)))
-    for spec in labels:
-        if spec != ONE_HOT:
-            called = called_by(data, spec)
-            unknown = _unknown(spec, called)
-            known &= {number for number, name in enumerate(called) if name not in unknown}
+    for spec in sources:
+        called = called_by(data, spec)
+        unknown = _unknown(spec, called)
+        known &= {number for number, name in enumerate(called) if name not in unknown}
     return np.array(sorted(known), dtype=np.int64)
 
 
@@ -147,7 +146,7 @@ def load_training(
     categories: int | None,
     pool: int | None,
     extractor: str | None,
-    labels: tuple[str, ...],
+    known_to: tuple[str, ...],
     sources: Sources,
 ) -> Dataset:
     """Features of the categories that no tag overlaps; at most `pool` samples are read."""
@@ -155,7 +154,7 @@ def load_training(
     if isinstance(data, Dataset) and data.images is not None:
         data = _as_pictures(data, name)  # for the network that sees what is searched
     free = apart(data.names, data.synsets, tags)
-    data = _some_categories(data, free, categories or len(data.names), labels)
+    data = _some_categories(data, free, categories or len(data.names), known_to)
     if pool is not None and len(data) > pool:
         data = data.select(np.sort(np.random.RandomState(0).permutation(len(data))[:pool]))
     return sources.features(data, extractor)

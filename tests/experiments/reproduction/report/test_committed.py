@@ -30,6 +30,18 @@ def test_results_render_to_the_committed_report(experiments, tmp_path):
     assert drawn == committed
 
 
+@pytest.mark.parametrize("place", [0, -1])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_of_a_single_run(name, place, tmp_path):
+    """As after an interruption: nothing but one run of the first or the last task is there."""
+    task = read_experiment(name).tasks[place]
+    known = RESULTS.read(task)
+    results = Results(tmp_path / "runs")
+    results.add(task, known.checksum, known.runs[0])
+    write_report([read_experiment(name)], results, tmp_path / "part", tmp_path / "pictures")
+    assert "**Not all runs are there.**" in (tmp_path / "part.md").read_text()
+
+
 def test_every_run_is_there_and_none_failed(experiments):
     for experiment in experiments:
         found = Findings.read(experiment, RESULTS)

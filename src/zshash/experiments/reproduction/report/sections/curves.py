@@ -6,6 +6,7 @@ from zshash.experiments.reproduction.report.document import Block, Line, Lines, 
 from zshash.experiments.reproduction.report.findings import Findings
 from zshash.experiments.reproduction.report.measures import at_iteration, share_seen
 from zshash.experiments.reproduction.report.statistics import deviation, mean, shown
+from zshash.experiments.reproduction.tasks import Task
 
 __all__ = ["convergence", "seen_ratio", "training_size"]
 
@@ -14,25 +15,26 @@ MARKED = (1, 2, 3, 5, 10, 20, 30)
 
 def convergence(found: Findings) -> list[Block]:
     """The objective after each iteration; a fit that has ended stays where it is."""
-    longest = max((len(values) for values in found.values("objective")), default=1)
+    known = [result for result in found.results if result.values("objective")]
+    steps = range(1, max(len(curve) for curve in found.values("objective")) + 1)
+    marked = [step for step in steps if step in MARKED or step == steps[-1]]
     lines, rows = [], []
-    for start in found.along("parameters"):
-        curves = found.values("objective", parameters=start)
-        label = f"start of W: {start.get('init_scale', 'default')}"
-        steps = list(range(1, longest + 1))
+    for result in known:
+        curves, label = result.values("objective"), _start(found, result.task)
         own = [at_iteration(curves, step) for step in steps]
         lines.append(Line(label, steps, [mean(v) for v in own], [deviation(v) for v in own]))
-        marked = [step for step in MARKED if step <= longest] + [longest]
-        cells = [_large(at_iteration(curves, step)) for step in dict.fromkeys(marked)]
-        ended = shown([float(len(curve)) for curve in curves], 1)
-        rows.append([label, *cells, ended])
-    heads = [str(step) for step in dict.fromkeys(marked)]
+        cells = [_large(at_iteration(curves, step)) for step in marked]
+        rows.append([label, *cells, shown([float(len(curve)) for curve in curves], 1)])
+    heads = ["after iteration", *map(str, marked), "iterations until the codes repeat"]
     panel = Lines("objective", "iteration", "", lines, log_y=True)
     alt = "The objective of ZSH after each iteration, falling from two starts"
-    return [
-        Plot(found.experiment.name, [panel], alt),
-        Table(["after iteration", *heads, "iterations until the codes repeat"], rows),
-    ]
+    return [Plot(found.experiment.name, [panel], alt), Table(heads, rows)]
+
+
+def _start(found: Findings, task: Task) -> str:
+    """What tells a task from the others: its start, and the method and bits where they differ."""
+    others = [str(getattr(task, key)) for key in ("method", "bits") if len(found.along(key)) > 1]
+    return ", ".join([*others, f"start of W: {task.parameters.get('init_scale', 'default')}"])
 
 
 def _large(values: Sequence[float]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from zshash.experiments.reproduction.report.document import Block, Table
 from zshash.experiments.reproduction.report.findings import Findings
 from zshash.experiments.reproduction.report.statistics import shown
+from zshash.experiments.reproduction.tasks import Task
 
 __all__ = ["grid"]
 
@@ -13,14 +14,13 @@ HEADS = {
     "map_related": "MAP_related",
     "similarity": "cosine of unseen to seen names",
     "fit_seconds": "seconds to fit",
-    "unseen": "unseen",
 }
 HIDDEN = ("seed", "n_train", "n_queries", "n_database", "n_categories")
 
 
 def grid(found: Findings) -> list[Block]:
     """A table of all results."""
-    facts = [result.task.facts() for result in found.results]
+    facts = [_facts(result.task) for result in found.results]
     varied = [key for key in facts[0] if len({str(own.get(key)) for own in facts}) > 1]
     scores = [key for key, value in _first(found).items() if _is_score(key, value)]
     rows = [
@@ -29,6 +29,11 @@ def grid(found: Findings) -> list[Block]:
     ]
     heads = [HEADS.get(key, key) for key in (*varied, *scores)]
     return [Table(heads, rows, numbers_from=len(varied))]
+
+
+def _facts(task: Task) -> dict[str, Any]:
+    """What a task says, without the defaults of its method."""
+    return task.facts() | {"parameters": dict(task.parameters)}
 
 
 def _first(found: Findings) -> dict[str, Any]:
