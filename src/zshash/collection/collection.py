@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from zshash.codes import check_codes, check_integer
 from zshash.collection import (
     adding,
     checking,
     creating,
+    filtering,
     grouping,
     naming,
     reencoding,
@@ -26,7 +27,8 @@ from zshash.collection.fields import (
     check_sources,
 )
 from zshash.collection.inputs import Columns
-from zshash.collection.rows import Added, Ids, Item, Match, Synced
+from zshash.collection.naming import Meaning, NearName
+from zshash.collection.rows import Added, Found, Ids, Item, Match, Page, Synced
 from zshash.collection.store import Store
 from zshash.encoding import Encoder
 from zshash.images import Extractor, PictureReader
@@ -177,6 +179,17 @@ class Collection:
             return dict(self._store.encoder.notes)
 
     @property
+    def seen(self) -> tuple[str, ...]:
+        """Names of the categories that the model was trained on, as far as its file says."""
+        return tuple(self.notes.get("seen") or ())
+
+    @property
+    def generation(self) -> int:
+        """A number that grows whenever items change."""
+        with self._store.reading() as state:
+            return state.generation
+
+    @property
     def ids(self) -> Ids:
         """Ids of all items in ascending order."""
         return self.index.ids
@@ -264,13 +277,15 @@ class Collection:
 
     def find(self, where: str) -> Ids:
         """Ids of the items that meet a condition, such as ``label = 'cat' and year > 2015``."""
-        with self._store.reading():
-            return searching.find(self._store, where)
+        return filtering.find(self._store, where)
 
     def unknown_fields(self, where: str) -> list[str]:
         """Which keys of metadata a condition names that no item has: most likely misspelled."""
-        with self._store.reading():
-            return searching.unknown_fields(self._store, where)
+        return filtering.unknown_fields(self._store, where)
+
+    def labels(self) -> dict[str, int]:
+        """How many items have each label, the most frequent first; "" stands for none."""
+        return dict(filtering.label_counts(self._store))
 
     def items(self, ids: ArrayLike | None = None) -> list[Item]:
         """The items under some ids, in their order; by default all of them."""
@@ -296,31 +311,59 @@ class Collection:
         where : str, optional
             Only items that meet this condition, see `find`.
         """
-        with self._store.reading():
-            code = searching.code_of_query(self._store, query)
-            return searching.nearest(self._store, code, k, where)[0]
+        return searching.nearest_to(self._store, query, Page(k), where).matches
 
     def radius(self, query: Any, r: int = 2, *, where: str | None = None) -> list[Match]:
         """All items whose codes differ from the query's in at most `r` bits; see `search`."""
-        with self._store.reading():
-            code = searching.code_of_query(self._store, query)
-            return searching.within(self._store, code, r, where)[0]
+        return searching.within_reach(self._store, query, r, where)
+
+    def encode(self, query: Any) -> NDArray[np.uint8]:
+        """The packed code (bytes,) of a picture or of features; see `search`."""
+        code: NDArray[np.uint8] = searching.code_of_query(self.encoder, query)[0]
+        return code
 
     def search_codes(
         self, codes: ArrayLike, k: int = 20, *, where: str | None = None
     ) -> list[list[Match]]:
         """For each packed code the `k` nearest items, nearest first."""
-        with self._store.reading() as state:
-            checked = check_codes("codes", codes, state.n_bits)
-            return searching.nearest(self._store, checked, k, where)
+        checked = check_codes("codes", codes, self.n_bits)
+        found = searching.pages(self._store, checked, [Page(k)] * len(checked), where)
+        return [page.matches for page in found]
+
+    def pages(
+        self,
+        codes: ArrayLike,
+        pages: Sequence[Page],
+        *,
+        where: str | None = None,
+        encoder: Encoder | None = None,
+    ) -> list[Found]:
+        """For each packed code a page of its nearest items, and how many there are on all pages.
+
+        Parameters
+        ----------
+        codes : array of shape (n, bytes), uint8
+        pages : list of Page
+            One for each code.
+        where : str, optional
+            Only items that meet this condition, see `find`.
+        encoder : Encoder, optional
+            What made the codes, if that was the collection's `encoder` some time ago.
+
+        Raises
+        ------
+        OtherModel
+            If the collection has another encoder by now.
+        """
+        checked = check_codes("codes", codes, (encoder or self.encoder).hasher.n_bits)
+        return searching.pages(self._store, checked, pages, where, encoder)
 
     def radius_codes(
         self, codes: ArrayLike, r: int = 2, *, where: str | None = None
     ) -> list[list[Match]]:
         """For each packed code all items at a distance of at most `r`."""
-        with self._store.reading() as state:
-            checked = check_codes("codes", codes, state.n_bits)
-            return searching.within(self._store, checked, r, where)
+        checked = check_codes("codes", codes, self.n_bits)
+        return searching.within(self._store, checked, r, where)
 
     def search_name(self, name: str, k: int = 20, *, where: str | None = None) -> list[Match]:
         """The `k` items that fit the name of a category best, best first.
@@ -328,8 +371,24 @@ class Collection:
         The name may be of a category that the model has never seen. What `Match.distance` holds
         is a score here: the higher, the better.
         """
-        with self._store.reading():
-            return naming.search_name(self._store, name, k, where)
+        return naming.search_name(self._store, name, Page(k), where).matches
+
+    def page_of_name(self, name: str, page: Page, *, where: str | None = None) -> Found:
+        """A page of the items that fit a name best, and how many there are on all pages."""
+        return naming.search_name(self._store, name, page, where)
+
+    def explain_name(self, name: str) -> Meaning:
+        """What a name means to the model: the seen categories nearest to it, and a forecast."""
+        return naming.explain_name(self._store, name)
+
+    def explain_code(self, code: ArrayLike, n: int = 10) -> list[NearName]:
+        """The names of categories nearest to what a packed code (bytes,) means, nearest first.
+
+        These are the categories that the model has seen, and all other labels of items as far as
+        their meaning is known.
+        """
+        checked = check_codes("code", np.atleast_2d(np.asarray(code)), self.n_bits)
+        return naming.explain_code(self._store, checked[0], n)
 
     def duplicates(self, r: int = 2) -> list[list[int]]:
         """Groups of items that look alike: each within `r` bits of the group's first one.

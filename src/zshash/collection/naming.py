@@ -1,57 +1,200 @@
-"""Finding pictures of a category by its name, as far as the model has learned what names mean."""
+"""Names and codes: finding items by a category's name, and names by an item's code.
+
+What `zshash.ZSH` has learned is A = WRᵀ: a code b stands at bA among the vectors of names.
+"""
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zshash.codes import unpack
 from zshash.collection.errors import CollectionError
-from zshash.collection.rows import Match
-from zshash.collection.searching import matches, searched
+from zshash.collection.filtering import label_counts
+from zshash.collection.rows import Found, Page
+from zshash.collection.searching import OtherModel, best_page
 from zshash.collection.store import Store
+from zshash.encoding import Encoder
 from zshash.hashing import ZSH
-from zshash.semantics import open_source
+from zshash.semantics import Source, UnknownNames, average_similarity, open_source
+from zshash.semantics.names import normalise, synonyms
 
-__all__ = ["search_name"]
+__all__ = ["Forecast", "Meaning", "NearName", "explain_code", "explain_name", "search_name"]
 
 ONE_HOT, WORDNET = "onehot", "wordnet"
+SHOWN = 10
+MOST_LABELS = 1000  # whose meanings are looked up
+CLOSE, FAR = 2 / 3, 1 / 3
+FEWEST = 3  # seen categories to compare a name with
+Vectors = NDArray[np.float64]
 
 
-def search_name(store: Store, name: str, k: int, where: str | None) -> list[Match]:
-    """The `k` items whose codes fit a name best."""
-    direction = _direction(store, name)
-    index: Any = searched(store, where)
-    if not len(index):
-        return []
-    scores, ids = index.search_weighted(direction[None], k)
-    return matches(store, scores.tolist(), ids.tolist())[0]
+class NearName(NamedTuple):
+    """A category's name, how near its meaning is, and whether the model was trained on it."""
+
+    name: str
+    cosine: float
+    seen: bool
 
 
-def _direction(store: Store, name: str) -> NDArray[np.float32]:
+class Forecast(NamedTuple):
+    """How well a category may be found, from what its name means.
+
+    Attributes
+    ----------
+    verdict : {"seen", "close", "usual", "far", "unknown"}
+    similarity : float
+        Average cosine of the name to those of the seen categories.
+    rank : float
+        Share of the seen categories that are less similar to the others of them; NaN where there
+        are too few to compare with.
+    text : str
+        The same in words.
+    """
+
+    verdict: str
+    similarity: float
+    rank: float
+    text: str
+
+
+class Meaning(NamedTuple):
+    """What a name means to a model.
+
+    Attributes
+    ----------
+    name : str
+    seen : bool
+        Whether the model was trained on pictures of this category.
+    nearest : list of NearName
+        Seen categories by meaning, nearest first.
+    forecast : Forecast
+    """
+
+    name: str
+    seen: bool
+    nearest: list[NearName]
+    forecast: Forecast
+
+
+def search_name(store: Store, name: str, page: Page, where: str | None) -> Found:
+    """A page of the items whose codes fit a name best."""
+    while True:
+        with store.reading():
+            encoder = store.encoder
+        direction = _direction(store, encoder, name)
+        try:
+            return best_page(store, direction, page, where, encoder)
+        except OtherModel:
+            continue
+
+
+def explain_name(store: Store, name: str) -> Meaning:
+    """The seen categories that are nearest to a name, and what that makes one expect."""
+    with store.reading():
+        encoder = store.encoder
+    seen = _seen(encoder)
+    vectors = _known_vectors(store, encoder, name)
+    cosines = vectors[1:] @ vectors[0]
+    is_seen = normalise(name) in map(normalise, seen)
+    order = np.argsort(-cosines, kind="stable")[:SHOWN]
+    nearest = [NearName(seen[place], float(cosines[place]), True) for place in order]
+    return Meaning(name, is_seen, nearest, _forecast(name, is_seen, cosines, vectors[1:]))
+
+
+def _forecast(name: str, is_seen: bool, cosines: Vectors, seen: Vectors) -> Forecast:
+    """Compare a name's average similarity to the seen ones with theirs to each other."""
+    similarity = float(cosines.mean())
+    if is_seen:
+        text = f"The model was trained on pictures of {name}, so this category is well known to it."
+        return Forecast("seen", similarity, float("nan"), text)
+    if len(seen) < FEWEST:
+        text = f"The model has seen only {len(seen)} categories, too few for a forecast."
+        return Forecast("unknown", similarity, float("nan"), text)
+    rank = float((average_similarity(seen) < similarity).mean())
+    verdict = "close" if rank >= CLOSE else "far" if rank < FAR else "usual"
+    means = {
+        "close": "so what was learned from them should carry over well",
+        "usual": "so expect about what a typical category gets",
+        "far": "so little of what was learned from them carries over: expect a poor result",
+    }
+    text = (
+        f"Nobody labelled {name} for the model. On average it is closer in meaning to the seen "
+        f"categories than {rank:.0%} of these are to each other, {means[verdict]}. This is a hint "
+        "and no promise: similarity of names foretold retrieval in the original paper, and did "
+        "not on every data set since."
+    )
+    return Forecast(verdict, similarity, rank, text)
+
+
+def explain_code(store: Store, code: NDArray[np.uint8], n: int) -> list[NearName]:
+    """The names whose vectors have the largest cosines with what a code means."""
+    with store.reading():
+        encoder = store.encoder
+    _check_names(store, encoder)
+    names, vectors = _all_names(store, encoder)
+    bits = unpack(code[None], int(encoder.hasher.n_bits))[0]
+    meaning = encoder.hasher.meanings(2.0 * bits - 1.0)
+    cosines = vectors @ meaning / max(float(np.linalg.norm(meaning)), np.finfo(float).tiny)
+    seen = set(map(normalise, _seen(encoder)))
+    order = np.argsort(-cosines, kind="stable")[:n]
+    return [NearName(names[i], float(cosines[i]), normalise(names[i]) in seen) for i in order]
+
+
+def _all_names(store: Store, encoder: Encoder) -> tuple[tuple[str, ...], Vectors]:
+    """The seen names, then other labels of items whose meaning is known, and their vectors."""
+    seen = _seen(encoder)
+    known = set(map(normalise, seen))
+    others = [label for label in label_counts(store) if label and normalise(label) not in known]
+    specs, called = _specs(store, encoder), _called(encoder)
+    labels = _meaningful(specs, called, tuple(others[:MOST_LABELS]))
+    return (*seen, *labels), _vectors(specs, seen, called, labels)
+
+
+def _direction(store: Store, encoder: Encoder, name: str) -> NDArray[np.float32]:
     """How much each bit speaks for a name: A(y − ȳ), (n_bits,)."""
-    hasher, notes = store.encoder.hasher, store.encoder.notes
-    if not isinstance(hasher, ZSH):
-        raise CollectionError(
-            f"{store.folder}: {type(hasher).__name__} does not learn what names mean, so items "
-            "can not be searched by name: make the collection with a model of ZSH"
-        )
-    specs, seen = _specs(store), tuple(notes["seen"])
-    vectors = _vectors(specs, seen, tuple(notes.get("synsets") or seen), name)
-    expected = hasher.mapping_.shape[1]
+    vectors = _known_vectors(store, encoder, name)
+    direction = encoder.hasher.directions(vectors[0], vectors[1:].mean(axis=0))
+    return np.asarray(direction, dtype=np.float32)
+
+
+def _known_vectors(store: Store, encoder: Encoder, name: str) -> Vectors:
+    """Vectors of a name and of all seen ones, which the model can make something of."""
+    _check_names(store, encoder)
+    vectors = _vectors(_specs(store, encoder), _seen(encoder), _called(encoder), (name,))
+    vectors = np.concatenate([vectors[-1:], vectors[:-1]])
+    expected = encoder.hasher.mapping_.shape[1]
     if vectors.shape[1] != expected:
         raise CollectionError(
             f"{store.folder}: its model was trained with vectors of {expected} numbers for a "
             f"name, and these have {vectors.shape[1]}: name the same sources as semantics"
         )
-    direction = hasher.directions(vectors[0], vectors[1:].mean(axis=0))
-    return np.asarray(direction, dtype=np.float32)
+    return vectors
 
 
-def _specs(store: Store) -> tuple[str, ...]:
+def _check_names(store: Store, encoder: Encoder) -> None:
+    if not isinstance(encoder.hasher, ZSH):
+        raise CollectionError(
+            f"{store.folder}: {type(encoder.hasher).__name__} does not learn what names mean, so "
+            "items can not be searched by name: make the collection with a model of ZSH"
+        )
+    _specs(store, encoder)
+
+
+def _seen(encoder: Encoder) -> tuple[str, ...]:
+    return tuple(encoder.notes["seen"])
+
+
+def _called(encoder: Encoder) -> tuple[str, ...]:
+    """How WordNet knew the seen names: by their ids where the data had them."""
+    return tuple(encoder.notes.get("synsets") or encoder.notes["seen"])
+
+
+def _specs(store: Store, encoder: Encoder) -> tuple[str, ...]:
     """The sources of vectors that the model was trained with."""
-    notes = store.encoder.notes
+    notes = encoder.notes
     specs = store.about["semantics"] or notes.get("labels") or ()
     if not specs or ONE_HOT in specs or not notes.get("seen"):
         raise CollectionError(
@@ -69,15 +212,40 @@ def _specs(store: Store) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _vectors(
-    specs: tuple[str, ...], seen: tuple[str, ...], synsets: tuple[str, ...], name: str
-) -> NDArray[np.float64]:
-    """Vectors of a name and of all seen ones; large files are read only once for each name.
+    specs: tuple[str, ...], seen: tuple[str, ...], called: tuple[str, ...], names: tuple[str, ...]
+) -> Vectors:
+    """Vectors of all seen names, then of others; large files are read only once for each of these.
 
-    WordNet knew the seen ones by their ids where the data had them.
+    WordNet knows the seen ones as they were `called`.
     """
     parts = []
     for spec in specs:
-        called = synsets if spec == WORDNET else seen
-        names = [name, *called]
-        parts.append(open_source(spec, seen=called, only=names).embed(names))
+        basis = called if spec == WORDNET else seen
+        wanted = [*basis, *names]
+        parts.append(open_source(spec, seen=basis, only=wanted).embed(wanted))
     return np.asarray(np.hstack(parts) / np.sqrt(len(parts)), dtype=np.float64)
+
+
+@lru_cache(maxsize=8)
+def _meaningful(
+    specs: tuple[str, ...], called: tuple[str, ...], labels: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Those labels that all sources have a vector for."""
+    labels = tuple(label for label in labels if synonyms(label))
+    for spec in specs:
+        source = open_source(spec, seen=called, only=labels)
+        try:
+            source.embed(labels)
+        except UnknownNames as error:
+            labels = tuple(label for label in labels if label not in error.names)
+        except ValueError:  # a name that has nothing in common with the seen ones
+            pass
+        labels = tuple(label for label in labels if _has_vector(source, label))
+    return labels
+
+
+def _has_vector(source: Source, label: str) -> bool:
+    try:
+        return bool(len(source.embed([label])))
+    except ValueError:
+        return False

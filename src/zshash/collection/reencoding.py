@@ -42,11 +42,12 @@ def reencode(store: Store, hasher: Any) -> int:
             _check_possible(store, encoder)
             _rewrite(store, encoder)
         except BaseException:
-            with suppress(CollectionError, OSError):
+            with suppress(CollectionError, OSError), store.looking():
                 if store.catalogue.state().model != sha256:
                     delete([path])
             raise
-        store.save()
+        with store.alone():
+            store.save()
         delete([model_path(store.folder, state.model)])
         return state.items.n
 
@@ -118,7 +119,7 @@ def _fits(old: dict[str, Any], new: dict[str, Any]) -> bool:
 
 def _check_possible(store: Store, encoder: Encoder) -> None:
     """Refuse before hours of work if there is an item that can not be encoded."""
-    with store.catalogue.reading() as connection:
+    with store.looking() as connection:
         for rows in _pages(connection, store.folder):
             there = _stored(store, encoder, connection, rows)
             for row in rows:

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 __all__ = [
     "COLUMNS",
     "Added",
+    "Found",
     "Item",
     "Match",
+    "Page",
+    "Ranking",
     "Row",
     "Synced",
     "blob_checksum",
@@ -75,6 +78,44 @@ class Match(NamedTuple):
 
     item: Item
     distance: float
+
+
+class Ranking(NamedTuple):
+    """Distances and ids of the items that a query finds, in their order."""
+
+    distances: NDArray[Any]
+    ids: Ids
+
+
+class Page(NamedTuple):
+    """Which items of a ranking are wanted.
+
+    Attributes
+    ----------
+    k : int
+        How many items are ranked.
+    r : int or None
+        The largest distance of those that count.
+    offset, limit : int, int or None
+        Of these, where the page begins, and how many it has; by default all from there on.
+    """
+
+    k: int
+    r: int | None = None
+    offset: int = 0
+    limit: int | None = None
+
+    @property
+    def rows(self) -> slice:
+        """Its place in the ranking."""
+        return slice(self.offset, None if self.limit is None else self.offset + self.limit)
+
+
+class Found(NamedTuple):
+    """A page of matches, and how many items there are on all pages together."""
+
+    total: int
+    matches: list[Match]
 
 
 class Added(NamedTuple):

@@ -1,25 +1,33 @@
 """Finding items: by code, by picture, by condition; what is given out is checked first."""
 
 import os
-import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zshash.collection.errors import DAMAGED, CollectionError, DamagedError
-from zshash.collection.rows import Ids, Item, Match, to_item
+from zshash.collection.errors import CollectionError, DamagedError
+from zshash.collection.filtering import find, subset
+from zshash.collection.rows import Found, Ids, Item, Match, Page, Ranking, to_item
 from zshash.collection.store import Store
 from zshash.collection.tables import blobs, rows_of
-from zshash.collection.where import metadata_fields, parse
 from zshash.datasets import Dataset, Pictures
+from zshash.encoding import Encoder
 from zshash.index import HammingIndex
 
-__all__ = ["code_of_query", "find", "items", "nearest", "thumbnail", "within"]
+__all__ = ["OtherModel", "best_page", "code_of_query", "items", "pages", "thumbnail", "within"]
+
+ATTEMPTS = 3
+Rank = Callable[[HammingIndex], list[Ranking]]
+Used = TypeVar("Used")
 
 QUERY = "give the path or the bytes of a picture, its pixels (uint8), or features (d,)"
+
+
+class OtherModel(CollectionError):  # noqa: N818, the model is the error
+    """Codes of a model that the collection no longer has."""
 
 
 def check_ids(ids: ArrayLike) -> Ids:
@@ -41,7 +49,7 @@ def check_known(store: Store, ids: Ids, what: str = "") -> None:
 
 def items(store: Store, ids: Sequence[int]) -> list[Item]:
     """The items under ids that the index has: each as it was written, with the code searched."""
-    with store.catalogue.reading() as connection:
+    with store.looking() as connection:
         rows = rows_of(connection, store.folder, sorted(set(ids)))
     for number, code in zip(ids, store.mirror.codes(ids), strict=True):
         if number not in rows or rows[number].code != code:
@@ -53,106 +61,185 @@ def items(store: Store, ids: Sequence[int]) -> list[Item]:
     return [made[number] for number in ids]
 
 
-def find(store: Store, where: str) -> Ids:
-    """Ids of the items that meet a condition, in their order."""
-    condition = parse(where)
-    with store.catalogue.reading() as connection:
-        try:
-            found = connection.execute(
-                f"SELECT id FROM items WHERE {condition.sql} ORDER BY id", condition.parameters
-            ).fetchall()
-        except sqlite3.OperationalError as error:
-            if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_ERROR:
-                raise
-            if "malformed JSON" in str(error):
-                raise DamagedError(
-                    f"{store.folder}: {DAMAGED} (labels or metadata of an item are no JSON)"
-                ) from error
-            raise CollectionError(
-                f"{store.folder}: the condition {where!r} can not be used ({error})"
-            ) from error
-    return np.array([row[0] for row in found], dtype=np.int64)
+def consistent(
+    store: Store,
+    rank: Rank,
+    where: str | None,
+    use: Callable[[list[Ranking]], Used],
+    encoder: Encoder | None = None,
+) -> Used:
+    """What `use` makes of the items that `rank` finds, in a state of the collection that has them.
+
+    Ranking needs no catalogue, so others may read and write meanwhile; if what they write is in
+    the way too often, it is done once more while they wait.
+
+    Raises
+    ------
+    OtherModel
+        If the collection has another model than `encoder` by now.
+    """
+    for _ in range(ATTEMPTS):
+        with store.reading() as state:
+            _check_encoder(store, encoder)
+            index = store.mirror.index
+        part = index if where is None else subset(store, index, where, state.generation)
+        if part is None:
+            continue
+        rankings = rank(part)
+        with store.reading() as now:
+            if now.generation == state.generation:
+                return use(rankings)
+    ids = None if where is None else find(store, where)
+    with store.reading():
+        _check_encoder(store, encoder)
+        index = store.mirror.index
+        if ids is not None:
+            index = index.subset(ids[np.isin(ids, index.ids)])
+        return use(rank(index))
 
 
-def unknown_fields(store: Store, where: str) -> list[str]:
-    """Which keys of metadata a condition names that no item has."""
-    with store.catalogue.reading() as connection:
+def _check_encoder(store: Store, encoder: Encoder | None) -> None:
+    if encoder is not None and store.encoder is not encoder:
+        raise OtherModel(f"{store.folder}: it has been given another model meanwhile: try again")
+
+
+def pages(
+    store: Store,
+    codes: NDArray[np.uint8],
+    wanted: Sequence[Page],
+    where: str | None,
+    encoder: Encoder | None = None,
+) -> list[Found]:
+    """Of each code the page that is wanted of its nearest items."""
+
+    def rank(index: HammingIndex) -> list[Ranking]:
+        distances, ids = index.search(codes, max((page.k for page in wanted), default=1))
         return [
-            name
-            for name, there in metadata_fields(where).items()
-            if not connection.execute(
-                f"SELECT 1 FROM items WHERE {there.sql} LIMIT 1", there.parameters
-            ).fetchone()
+            _cut(page, Ranking(*own)) for page, *own in zip(wanted, distances, ids, strict=True)
         ]
 
-
-def searched(store: Store, where: str | None) -> HammingIndex:
-    """The index of all items, or of those that meet a condition."""
-    index = store.mirror.index
-    if where is None:
-        return index
-    ids = find(store, where)
-    try:
-        return index.subset(ids)
-    except ValueError as error:
-        raise DamagedError(
-            f"{store.folder}: the catalogue has items that its index has not"
-        ) from error
+    return consistent(store, rank, where, lambda found: _pick(store, wanted, found), encoder)
 
 
-def nearest(store: Store, codes: NDArray[np.uint8], k: int, where: str | None) -> list[list[Match]]:
-    """The `k` nearest items of each code."""
-    distances, ids = searched(store, where).search(codes, k)
-    return matches(store, distances.tolist(), ids.tolist())
+def nearest_to(store: Store, query: Any, page: Page, where: str | None) -> Found:
+    """A page of the items nearest to a picture or to features."""
+
+    def search(code: NDArray[np.uint8], encoder: Encoder) -> Found:
+        return pages(store, code, [page], where, encoder)[0]
+
+    return encoded(store, query, search)
 
 
-def within(store: Store, codes: NDArray[np.uint8], r: int, where: str | None) -> list[list[Match]]:
-    """The items within a radius of each code."""
-    limits, distances, ids = searched(store, where).radius(codes, r)
-    parts = list(zip(limits[:-1].tolist(), limits[1:].tolist(), strict=True))
-    return matches(
-        store,
-        [distances[start:stop].tolist() for start, stop in parts],
-        [ids[start:stop].tolist() for start, stop in parts],
-    )
+def within_reach(store: Store, query: Any, r: int, where: str | None) -> list[Match]:
+    """The items within a radius of a picture or of features."""
+
+    def search(code: NDArray[np.uint8], encoder: Encoder) -> list[Match]:
+        return within(store, code, r, where, encoder)[0]
+
+    return encoded(store, query, search)
 
 
-def matches(
-    store: Store, distances: Sequence[Sequence[float]], ids: Sequence[Sequence[int]]
+def encoded(store: Store, query: Any, search: Callable[[NDArray[np.uint8], Encoder], Used]) -> Used:
+    """What `search` finds for the code of a query, which is made while others read and write."""
+    while True:
+        with store.reading():
+            encoder = store.encoder
+        try:
+            return search(code_of_query(encoder, query), encoder)
+        except OtherModel:
+            continue
+
+
+def _cut(page: Page, ranking: Ranking) -> Ranking:
+    """The first `k`, and of these as many as are within the radius."""
+    n = min(page.k, len(ranking.ids))
+    if page.r is not None:
+        n = int(np.searchsorted(ranking.distances[:n], page.r, side="right"))
+    return Ranking(ranking.distances[:n], ranking.ids[:n])
+
+
+def _pick(store: Store, wanted: Sequence[Page], rankings: list[Ranking]) -> list[Found]:
+    """The items of each page, which alone are read from the catalogue."""
+    parts = [
+        Ranking(ranking.distances[page.rows], ranking.ids[page.rows])
+        for page, ranking in zip(wanted, rankings, strict=True)
+    ]
+    found = matches(store, parts)
+    totals = [len(ranking.ids) for ranking in rankings]
+    return [Found(total, own) for total, own in zip(totals, found, strict=True)]
+
+
+def best_page(
+    store: Store, direction: NDArray[np.float32], page: Page, where: str | None, encoder: Encoder
+) -> Found:
+    """A page of the items whose codes have the largest products with a direction."""
+
+    def rank(index: HammingIndex) -> list[Ranking]:
+        if not len(index):
+            return [Ranking(np.empty(0), np.empty(0, dtype=np.int64))]
+        scores, ids = index.search_weighted(direction[None], page.k)
+        return [Ranking(scores[0], ids[0])]
+
+    return consistent(store, rank, where, lambda found: _pick(store, [page], found), encoder)[0]
+
+
+def within(
+    store: Store,
+    codes: NDArray[np.uint8],
+    r: int,
+    where: str | None,
+    encoder: Encoder | None = None,
 ) -> list[list[Match]]:
+    """The items within a radius of each code."""
+
+    def rank(index: HammingIndex) -> list[Ranking]:
+        limits, distances, ids = index.radius(codes, r)
+        edges = limits[1:-1]
+        parts = zip(np.split(distances, edges), np.split(ids, edges), strict=True)
+        return [Ranking(*part) for part in parts] if len(codes) else []
+
+    return consistent(store, rank, where, lambda found: matches(store, found), encoder)
+
+
+def matches(store: Store, rankings: Sequence[Ranking]) -> list[list[Match]]:
     """Items with their distances, a list for each query."""
-    wanted = sorted({number for own in ids for number in own})
+    wanted = sorted({number for ranking in rankings for number in ranking.ids.tolist()})
     found = dict(zip(wanted, items(store, wanted), strict=True))
     return [
-        [Match(found[number], distance) for distance, number in zip(far, own, strict=True)]
-        for far, own in zip(distances, ids, strict=True)
+        [
+            Match(found[number], distance)
+            for distance, number in zip(
+                ranking.distances.tolist(), ranking.ids.tolist(), strict=True
+            )
+        ]
+        for ranking in rankings
     ]
 
 
 def thumbnail(store: Store, number: int) -> bytes | None:
     """The small picture of an item, if it has one."""
-    with store.catalogue.reading() as connection:
+    with store.looking() as connection:
         return blobs(connection, store.folder, "thumbnails", [number]).get(number)
 
 
-def code_of_query(store: Store, query: Any) -> NDArray[np.uint8]:
+def code_of_query(encoder: Encoder, query: Any) -> NDArray[np.uint8]:
     """The code (1, bytes) of a picture or of features."""
     data: Dataset | Pictures
     if isinstance(query, str | os.PathLike):
         data = Pictures((Path(query),))
     elif isinstance(query, bytes) or (isinstance(query, np.ndarray) and query.dtype == np.uint8):
-        data = Pictures(_pixels(store, query)[None])
+        data = Pictures(_pixels(encoder, query)[None])
     else:
         data = Dataset(_features(query))
     source = os.fspath(query) if isinstance(query, str | os.PathLike) else "the query"
-    return store.encoder.encode(store.encoder.features(data, source))
+    return encoder.encode(encoder.features(data, source))
 
 
-def _pixels(store: Store, query: bytes | NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _pixels(encoder: Encoder, query: bytes | NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Pixels as the network would get them from a file."""
     from zshash.images.decoding import decode
 
-    reader = store.encoder.picture_reader
+    reader = encoder.picture_reader
     return np.asarray(decode(query, reader.limits, reader.network.side))
 
 

@@ -1,6 +1,7 @@
 """A collection's folder, open: catalogue, index and model, which agree with each other."""
 
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -23,6 +24,7 @@ from zshash.collection.files import (
 )
 from zshash.collection.locks import WriterLock
 from zshash.collection.mirror import Mirror
+from zshash.collection.remembered import Remembered
 from zshash.collection.snapshot import (
     Snapshot,
     earlier_snapshots,
@@ -48,6 +50,10 @@ class Store:
     catalogue. `changing`, inside `writing`, is one transaction. The index takes its rows over
     after they are on the disk; if that fails, the next operation reads them from there.
 
+    One thread at a time is inside `reading`, `looking` or `changing`. A thread that is `writing`
+    keeps others from writing alone: they read while it looks at pictures. What takes long and
+    needs no index looks `beside` all that, through a connection of its own.
+
     Parameters
     ----------
     folder : Path
@@ -58,7 +64,11 @@ class Store:
     def __init__(self, folder: Path, reader: PictureReader) -> None:
         self.folder, self.progress = folder, reader.progress
         self.reader = replace(reader, progress=False)  # the bar is that of the whole operation
-        self.lock, self._mutex, self._process = WriterLock(folder), threading.RLock(), os.getpid()
+        self.lock, self._process = WriterLock(folder), os.getpid()
+        self._writers, self._mutex = threading.RLock(), threading.RLock()  # taken in this order
+        self._beside = threading.Lock()
+        self._spare: Catalogue | None = None
+        self.remembered = Remembered()
         self._is_open, self._wrote = True, False
         # Both before the catalogue, so that they can not be the later ones.
         snapshot, noted = self._latest(), noted_generation(folder)
@@ -143,10 +153,12 @@ class Store:
 
     def close(self) -> None:
         """End the use of the folder; a writer leaves a snapshot behind."""
-        with self._mutex:
+        with self._writers, self._mutex, self._beside:
             if self._is_open and os.getpid() == self._process:
                 if self._wrote and self._tail:
                     self._try_saving()
+                if self._spare:
+                    self._spare.close()
                 self.catalogue.close()
             self._is_open = False
 
@@ -157,6 +169,28 @@ class Store:
             self._check_usable()
             state = self._enter(stack, self._follow)
             yield state
+
+    @contextmanager
+    def looking(self) -> Iterator[sqlite3.Connection]:
+        """The catalogue as it is, for statements inside `reading` or `writing`."""
+        with self._mutex, self.catalogue.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else reads, inside `writing`."""
+        with self._mutex:
+            yield
+
+    @contextmanager
+    def beside(self) -> Iterator[tuple[sqlite3.Connection, State]]:
+        """The catalogue as it is, while other threads read and write; not inside `reading`."""
+        with self._beside:
+            self._check_usable()
+            if self._spare is None:
+                self._spare = Catalogue(self.folder)
+            with self._spare.reading() as connection:
+                yield connection, self._spare.state()
 
     def check_model(self) -> None:
         """Look whether the model's file is the one that the catalogue speaks of."""
@@ -198,7 +232,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[State]:
         """The right to write, with everything up to date; CollectionError if somebody has it."""
-        with self._mutex:
+        with self._writers:
             self._check_usable()
             with self.lock.held(), reporting(self.folder):
                 with self.reading() as state:
@@ -208,12 +242,16 @@ class Store:
     @contextmanager
     def changing(self) -> Iterator[Change]:
         """One transaction; the index takes it over when it is on the disk."""
-        with self.catalogue.writing() as connection:
-            state = self.catalogue.state()
-            self._follow(connection, state)
-            change = Change(connection, state)
-            yield change
-            self.catalogue.put_state(change.state)
+        with self._mutex:
+            with self.catalogue.writing() as connection:
+                state = self.catalogue.state()
+                self._follow(connection, state)
+                change = Change(connection, state)
+                yield change
+                self.catalogue.put_state(change.state)
+            self._take_over(change)
+
+    def _take_over(self, change: Change) -> None:
         note_generation(self.folder, change.state.generation)
         self._wrote = True
         self._tail += change.n_rows

@@ -69,7 +69,7 @@ def _items_below(store: Store, root: Path) -> list[Row]:
     raw = prefix.encode("utf-8", "surrogatepass")
     wanted = {(len(prefix), stored_source(prefix)), (len(raw), raw)}
     rows = []
-    with store.catalogue.reading() as connection:
+    with store.looking() as connection:
         for length, start in wanted:
             condition = f"SELECT {COLUMNS} FROM items WHERE substr(source, 1, ?) = ? ORDER BY id"
             rows += check_rows(store.folder, connection.execute(condition, [length, start]))
@@ -104,7 +104,7 @@ def _look(
 
 def _owners(store: Store, looks: dict[str, Look]) -> dict[bytes, Row]:
     """The items that have the contents of the files, wherever their sources are."""
-    with store.catalogue.reading() as connection:
+    with store.looking() as connection:
         there = known_contents(connection, (look.content for look in looks.values()))
         rows = rows_of(connection, store.folder, list(there.values()))
     return {content: rows[number] for content, number in there.items()}

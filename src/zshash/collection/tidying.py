@@ -17,7 +17,7 @@ def compact(store: Store) -> dict[str, Any]:
     The snapshot comes first: with it nobody needs the log of changes. Whatever interrupts this,
     the next call does the rest.
     """
-    with store.writing() as state:
+    with store.writing() as state, store.alone():
         before = bytes_used(store.folder)
         store.save()
         if store.is_saved:

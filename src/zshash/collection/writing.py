@@ -60,7 +60,7 @@ def sift(store: Store, contents: Sequence[bytes | None]) -> Sifted:
     """Part what is new from what the collection, or an earlier row, has already."""
     if not any(contents):
         return Sifted(list(range(len(contents))), {}, {})
-    with store.catalogue.reading() as connection:
+    with store.looking() as connection:
         there = known_contents(connection, contents)
     sifted, first = Sifted([], {}, {}), dict[bytes, int]()
     for row, content in enumerate(contents):

@@ -173,9 +173,16 @@ class ZSH(KernelHasher):
         Codes whose product with a direction is large fit its name. With the mean of the seen
         label vectors as `center`, bits that all categories share do not count.
         """
+        return (np.asarray(vectors, dtype=np.float64) - center) @ self._meaning().T
+
+    def meanings(self, codes):
+        """Where codes (n, n_bits) of −1 and 1 stand among the label vectors: BA, (n, p)."""
+        return np.asarray(codes, dtype=np.float64) @ self._meaning()
+
+    def _meaning(self):
+        """A = WRᵀ, (n_bits, p)."""
         check_is_fitted(self)
-        meaning = self.mapping_.astype(np.float64) @ self.rotation_.astype(np.float64).T
-        return (np.asarray(vectors, dtype=np.float64) - center) @ meaning.T
+        return self.mapping_.astype(np.float64) @ self.rotation_.astype(np.float64).T
 
     def _system_matrix(self, X, features):
         """M = ΦᵀΦ + β/α I + γ/α ΦᵀLΦ, the same in every iteration."""
