@@ -63,6 +63,12 @@ KINDS = {
         "open_clip_extractor",
         fetches=True,
     ),
+    "pixels": _Kind(
+        "pixels:SIDE",
+        "no network: SIDE × SIDE grey values, such as pixels:8 for digits",
+        "pixels",
+        "pixel_extractor",
+    ),
 }
 FORMS = {kind.form: kind.about for kind in KINDS.values()}
 """Forms that a name may have, each with a few words about it."""
@@ -74,12 +80,13 @@ def extractor(name: str = DEFAULT, **options: Any) -> Extractor:
     Parameters
     ----------
     name : str
-        "efficientnet-lite0", "onnx:FILE", "torchvision:NETWORK[.LAYER]", "timm:NETWORK" or
-        "open_clip:NETWORK/WEIGHTS".
+        "efficientnet-lite0", "onnx:FILE", "torchvision:NETWORK[.LAYER]", "timm:NETWORK",
+        "open_clip:NETWORK/WEIGHTS" or "pixels:SIDE".
     **options
         Of the kind of network. All have `batch_size`. Of ONNX files: `output`, `input`, `pool`,
-        `size`, `mean`, `scale`, `layout`, `color`, `resize`, `filter`, `crop_fraction`. Of the
-        last three: `weights`, `device`.
+        `size`, `mean`, `scale`, `layout`, `color`, `resize`, `filter`, `crop_fraction`. Of
+        torchvision, timm and OpenCLIP: `weights`, `device`. Of pixels: `invert`,
+        `margins`.
 
     Raises
     ------
