@@ -1,21 +1,30 @@
 """Eight digits seen, two that nobody labelled, found all the same."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from zshash.datasets import Dataset, Split, digits
+from zshash.collection import Collection
+from zshash.datasets import Dataset, Pictures, Split, digits
+from zshash.datasets.tables import as_arrays
 from zshash.experiments.protocol import Protocol, Setup, fit_setup, run, summarize
+from zshash.experiments.training import fit_model
 from zshash.hashing import LSH, ZSH
+from zshash.images import PictureReader
 from zshash.index import HammingIndex
 
-__all__ = ["Demo", "Gallery", "Retrieval", "setups"]
+__all__ = ["Demo", "Gallery", "Retrieval", "make_collection", "setups"]
 
 SHOWN_QUERIES = 6
 SHOWN_NEIGHBORS = 15
+EXTRACTOR, OPTIONS = "pixels:8", {"margins": "cut"}
+ENLARGED = 16
 
 
 @dataclass(frozen=True)
@@ -97,3 +106,60 @@ def setups(n_bits: int) -> list[Setup]:
         Setup("ZSH, one-hot labels", zsh, ("onehot",)),
         Setup("LSH, no labels", LSH(n_bits, normalize=True)),
     ]
+
+
+def make_collection(folder: str | Path, n_bits: int = 64) -> Collection:
+    """A collection of all digits, two of them hidden from its model as in the first seed's split.
+
+    Parameters
+    ----------
+    folder : path-like
+        Its folder, which must not exist or be empty.
+    n_bits : int
+
+    Returns
+    -------
+    Collection
+        Open. Pictures of digits can be searched for, in white on black or black on white, and
+        names of digits. The notes of its model say which are ``unseen``. Each item has a word as
+        its label, and ``row`` in its metadata, its place in `zshash.datasets.digits`.
+
+    Raises
+    ------
+    CollectionError
+        If there is something in the folder already.
+    """
+    demo = Demo(n_bits)
+    reader = PictureReader(EXTRACTOR, OPTIONS, cache=False)
+    metadata: list[dict[str, Any] | None] = [{"row": row} for row in range(len(demo.dataset))]
+    with TemporaryDirectory() as scratch:
+        model = _fit(demo, reader, Path(scratch))
+        with Collection.create(folder, model, reader=reader) as collection:
+            collection.add(_pictures(demo.dataset), metadata=metadata)
+    return Collection.open(folder)
+
+
+def _fit(demo: Demo, reader: PictureReader, scratch: Path) -> Path:
+    """The model of the first method and seed, in a file that says what it was trained on."""
+    features, model = scratch / "digits.npz", scratch / "digits.zshash"
+    dataset = replace(demo.dataset, extractor=reader.facts())
+    np.savez(features, X=dataset.X, **as_arrays(dataset))
+    setup = setups(demo.n_bits)[0]
+    fit_model(
+        clone(setup.hasher).set_params(random_state=0),
+        str(features),
+        model,
+        reader=PictureReader(),
+        labels=setup.labels,
+        unseen=[dataset.names[number] for number in demo.split().unseen],
+        n_train=None,
+        seed=0,
+    )
+    return model
+
+
+def _pictures(dataset: Dataset) -> Pictures:
+    """The digits, large enough to be looked at; every pixel becomes a square."""
+    assert dataset.images is not None
+    large = dataset.images.repeat(ENLARGED, axis=1).repeat(ENLARGED, axis=2)
+    return Pictures(large, dataset.labels, dataset.names)
