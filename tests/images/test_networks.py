@@ -93,6 +93,7 @@ def test_forms_and_where_weights_come_from():
         "torchvision:NETWORK[.LAYER]",
         "timm:NETWORK",
         "open_clip:NETWORK/WEIGHTS",
+        "pixels:SIDE",
     ]
     names = ("efficientnet-lite0", "onnx:timm:x", "nothing", "timm:x", "open_clip:x/y")
     assert [fetches(name) for name in names] == [False, False, False, True, True]

@@ -14,6 +14,7 @@ from zshash.collection import (
     creating,
     filtering,
     grouping,
+    keeping,
     naming,
     reencoding,
     searching,
@@ -241,6 +242,20 @@ class Collection:
         """
         return adding.add_data(self._store, data, labels, metadata, sources)
 
+    def add_files(
+        self,
+        files: Sequence[bytes],
+        *,
+        labels: Sequence[Any] | None = None,
+        metadata: Sequence[dict[str, Any] | None] | None = None,
+    ) -> Added:
+        """Add pictures whose files are given as bytes, for which the collection keeps copies.
+
+        The other parameters are those of `add`. A copy lies in the folder of the collection and
+        goes when its item does.
+        """
+        return keeping.add_files(self._store, files, labels, metadata)
+
     def add_codes(
         self,
         codes: ArrayLike,
@@ -268,11 +283,7 @@ class Collection:
     def remove(self, ids: ArrayLike) -> int:
         """Remove items and return how many; if one of them is unknown, nothing is removed."""
         wanted = np.unique(searching.check_ids(ids))
-        with self._store.writing():
-            searching.check_known(self._store, wanted, ", so nothing was removed")
-            if len(wanted):
-                with self._store.changing() as change:
-                    change.remove(wanted.tolist())
+        keeping.remove(self._store, wanted)
         return len(wanted)
 
     def find(self, where: str) -> Ids:
@@ -293,6 +304,11 @@ class Collection:
             wanted = self._store.mirror.index.ids if ids is None else searching.check_ids(ids)
             searching.check_known(self._store, wanted)
             return searching.items(self._store, wanted.tolist())
+
+    def pictured(self, ids: ArrayLike) -> set[int]:
+        """Which of some ids have a thumbnail."""
+        with self._store.reading() as state:
+            return searching.pictured(self._store, state, searching.check_ids(ids).tolist())
 
     def thumbnail(self, number: int) -> bytes | None:
         """A small picture of an item as JPEG, None where there is none."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["CollectionError", "DamagedError", "reporting", "reporting_sqlite"]
+__all__ = ["BusyError", "CollectionError", "DamagedError", "reporting", "reporting_sqlite"]
 
 FULL = "the disk is full: free some space and try again; what was added before is safe"
 DAMAGED = "the catalogue is damaged: restore it from a copy; zshash verify lists what is wrong"
@@ -29,6 +29,10 @@ class CollectionError(ValueError):
 
 class DamagedError(CollectionError):
     """What the folder holds is not what was written there."""
+
+
+class BusyError(CollectionError):
+    """Somebody else writes to the folder."""
 
 
 @contextmanager

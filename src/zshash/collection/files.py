@@ -23,7 +23,7 @@ __all__ = [
     "sync_folder",
 ]
 
-LOCK, GENERATION = "writer.lock", "generation"
+LOCK, GENERATION, COPIES = "writer.lock", "generation", "pictures"
 _MODEL = re.compile(r"model-[0-9a-f]{12}\.safetensors")
 _SNAPSHOT = re.compile(r"index-\d+\.codes")
 _TEMPORARY = re.compile(r"\.(model|index)-.*")
@@ -147,4 +147,4 @@ def noted_generation(folder: Path) -> int:
 
 def bytes_used(folder: Path) -> int:
     """Size of all files of a collection."""
-    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from zshash.collection.errors import CollectionError
+from zshash.collection.errors import BusyError, CollectionError
 from zshash.collection.files import LOCK
 
 __all__ = ["WriterLock"]
@@ -65,7 +65,7 @@ class WriterLock:
             _lock(handle)
         except (BlockingIOError, PermissionError) as error:
             os.close(handle)
-            raise CollectionError(
+            raise BusyError(
                 f"{self.folder}: {self._holder()} is writing to it; try again when it is done"
             ) from error
         except OSError as error:

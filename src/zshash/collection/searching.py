@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from zshash.collection.errors import CollectionError, DamagedError
 from zshash.collection.filtering import find, subset
 from zshash.collection.rows import Found, Ids, Item, Match, Page, Ranking, to_item
+from zshash.collection.state import State
 from zshash.collection.store import Store
-from zshash.collection.tables import blobs, rows_of
+from zshash.collection.tables import blobs, checksums, rows_of
 from zshash.datasets import Dataset, Pictures
 from zshash.encoding import Encoder
 from zshash.index import HammingIndex
@@ -214,6 +215,14 @@ def matches(store: Store, rankings: Sequence[Ranking]) -> list[list[Match]]:
         ]
         for ranking in rankings
     ]
+
+
+def pictured(store: Store, state: State, ids: Sequence[int]) -> set[int]:
+    """Which items have a small picture; most often all or none."""
+    if state.thumbnails.n in (0, state.items.n):
+        return set(ids) if state.thumbnails.n else set()
+    with store.looking() as connection:
+        return set(checksums(connection, "thumbnails", ids))
 
 
 def thumbnail(store: Store, number: int) -> bytes | None:

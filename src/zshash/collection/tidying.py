@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from zshash.collection.files import bytes_used, delete, model_path, old_files
+from zshash.collection.keeping import orphans
 from zshash.collection.snapshot import snapshot_path
 from zshash.collection.store import Store
 
@@ -29,7 +30,7 @@ def compact(store: Store) -> dict[str, Any]:
         is_busy = _empty_log(connection)
         snapshot = snapshot_path(store.folder, state.generation)
         keep = {snapshot.name, model_path(store.folder, state.model).name}
-        n_deleted = delete(old_files(store.folder, keep))
+        n_deleted = delete([*old_files(store.folder, keep), *orphans(store)])
         return {
             "items": state.items.n,
             "bytes before": before,
