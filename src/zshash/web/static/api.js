@@ -1,0 +1,99 @@
+/** Requests to the server: errors as sentences, tokens, patience, and only the newest of a kind. */
+
+const TRIES = 4;
+const running = new Map();
+const hooks = { token: async () => false, busy: () => {} };
+
+/** An answer that is no success, with the server's sentence. */
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * What to do when a token is wanted (a promise of whether there is one now), and what to tell
+ * while the server is busy.
+ */
+export function configure({ token, busy }) {
+  Object.assign(hooks, { token, busy });
+}
+
+/** Whether a request was given up because a newer one has overtaken it. */
+export const overtaken = (error) => error.name === "AbortError";
+
+/**
+ * Ask the server.
+ * @param {string} path such as "search"
+ * @param {{params?: URLSearchParams, method?: string, body?: any, headers?: Object, slot?: string,
+ *   form?: "json"|"bytes"}} options `slot`: a request ends the one before it in the same slot
+ */
+export async function ask(path, options = {}) {
+  const stop = new AbortController();
+  if (options.slot) {
+    running.get(options.slot)?.abort();
+    running.set(options.slot, stop);
+  }
+  const response = await patiently(path, options, stop.signal);
+  if (response.status === 204) return null;
+  return options.form === "bytes" ? response.arrayBuffer() : response.json();
+}
+
+/** Give up what is under way in a slot. */
+export function giveUp(slot) {
+  running.get(slot)?.abort();
+}
+
+/** Address of something that an element loads by itself. */
+export const address = (path) => `api/${path}`;
+
+/** Trade a token for a cookie; fails with the server's sentence. */
+export async function openSession(token) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const response = await once("session", { method: "POST", headers });
+  if (!response.ok) throw await failure(response);
+}
+
+async function patiently(path, options, signal) {
+  for (let attempt = 1; ; attempt++) {
+    const response = await once(path, options, signal);
+    if (response.ok) return response;
+    if (response.status === 401 && attempt <= TRIES && (await hooks.token())) continue;
+    if (response.status !== 429 || attempt >= TRIES) throw await failure(response);
+    const seconds = Math.min(Number(response.headers.get("Retry-After")) || 1, 30);
+    hooks.busy(seconds);
+    await pause(seconds * 1000, signal);
+  }
+}
+
+async function once(path, { params, method = "GET", body, headers }, signal) {
+  const query = params ? `?${params}` : "";
+  try {
+    return await fetch(address(path) + query, { method, body, headers, signal, credentials: "same-origin" });
+  } catch (error) {
+    if (overtaken(error)) throw error;
+    throw new ApiError(0, "The server does not answer. Is it still running?");
+  }
+}
+
+async function failure(response) {
+  let detail = null;
+  try {
+    detail = (await response.json()).detail;
+  } catch {
+    detail = null;
+  }
+  if (Array.isArray(detail)) detail = detail.map((one) => one.msg ?? String(one)).join("; ");
+  return new ApiError(response.status, detail || `The server answers with ${response.status}.`);
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(new DOMException("overtaken", "AbortError"));
+    });
+  });
+}

@@ -1,0 +1,271 @@
+/** The page: what is asked decides what is shown. */
+
+import { Adding } from "./adding.js";
+import { ask, configure, overtaken } from "./api.js";
+import { isCode } from "./codes.js";
+import { closeDialogs, prepareDialogs } from "./dialogs.js";
+import { openDetails } from "./details.js";
+import { byId, count, el, show, toast } from "./dom.js";
+import { Facts } from "./facts.js";
+import { walk } from "./grid.js";
+import { MapView } from "./map.js";
+import { listen } from "./pictures.js";
+import { Refine } from "./refine.js";
+import { showAnswer, showQuestion } from "./results.js";
+import { welcome } from "./start.js";
+import { asking, nothing, parameters, read, write } from "./state.js";
+import { askToken, tokenFromAddress } from "./token.js";
+import { why } from "./why.js";
+
+/** Everything that the parts of the page share. */
+class App {
+  constructor(facts) {
+    this.facts = facts;
+    this.state = nothing();
+    this.previews = new Map();
+    this.refine = new Refine(facts, (part, options) => this.go({ ...this.state, page: 1, ...part }, options));
+    this.map = null;
+    this.adding = new Adding({ facts, added: () => this.reload() });
+    this.listen();
+    this.dress();
+  }
+
+  /** Everything that stays the same whatever is asked. */
+  dress() {
+    const { info } = this.facts;
+    byId("collection").textContent = info.name;
+    show(byId("add-open"), info.writable && info.searches.picture);
+    show(byId("pick"), info.searches.picture);
+    const query = byId("query");
+    query.placeholder = info.searches.name ? "The name of something, or #12 for an item" : "#12 for an item";
+    byId("hint").textContent = info.searches.picture ? "Or drop or paste a picture anywhere on this page." : "";
+    byId("about").textContent = `${count(info.items)} items · ${info.bits} bits · ${info.method}${info.extractor ? ` · ${info.extractor}` : ""} · zshash ${info.version}`;
+    byId("names").replaceChildren(...(info.searches.name ? this.facts.names() : []).map((name) =>
+      el("option", { value: name, label: `${!this.facts.marks || this.facts.isSeen(name) ? "●" : "○"} ${name} · ${this.facts.describe(name)}` })));
+  }
+
+  listen() {
+    prepareDialogs();
+    walk(byId("grid"));
+    walk(byId("mosaic"));
+    addEventListener("popstate", (event) => this.render(read(location.search), { scroll: event.state?.scroll ?? 0 }));
+    document.addEventListener("click", (event) => this.follow(event));
+    byId("search").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.typed(byId("query").value.trim());
+    });
+    byId("pick").addEventListener("click", () => byId("file").click());
+    byId("file").addEventListener("change", (event) => {
+      if (event.target.files.length) this.picture(event.target.files[0]);
+      event.target.value = "";
+    });
+    byId("previous").addEventListener("click", () => this.turn(-1));
+    byId("next").addEventListener("click", () => this.turn(1));
+    byId("copy").addEventListener("click", () => copyLink());
+    listen({ words: () => this.dropWords(), take: (files) => this.dropped(files) });
+  }
+
+  /** Links to other states of the page do not load it again. */
+  follow(event) {
+    const link = event.target.closest?.("a[data-go]");
+    if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    closeDialogs();
+    this.go(read(new URL(link.href).search));
+  }
+
+  typed(text) {
+    const number = /^#\s*(\d+)$/.exec(text);
+    if (number) this.go(asking(this.state, "id", number[1]));
+    else if (text.startsWith("#") && isCode(text.slice(1), this.facts.info.bits)) this.go(asking(this.state, "code", text.slice(1)));
+    else if (text && !this.facts.info.searches.name) this.fail("This collection can not be searched by name: type # and the number of an item.");
+    else if (text) this.go(asking(this.state, "name", text));
+    else this.go(nothing());
+  }
+
+  dropWords() {
+    if (document.querySelector("dialog[open]") && !this.adding.isOpen) return null;
+    if (this.adding.isOpen) return "Drop pictures to add them";
+    return this.facts.info.searches.picture ? "Drop a picture to search with it" : null;
+  }
+
+  dropped(files) {
+    if (!files.length) this.fail("That is no picture.");
+    else if (this.adding.isOpen) this.adding.take(files);
+    else this.picture(files[0]);
+  }
+
+  /** Search with a picture; its code takes its place in the address. */
+  async picture(file) {
+    const { limits } = this.facts.info;
+    if (file.size > limits.bytes) {
+      this.fail(`The picture has ${(file.size / 1e6).toFixed(0)} MB, and the server takes ${(limits.bytes / 1e6).toFixed(0)}.`);
+      return;
+    }
+    const asked = asking(this.state, "code", "");
+    const form = new FormData();
+    form.append("picture", file, file.name || "picture");
+    const params = parameters(asked);
+    params.delete("code");
+    this.busy(true);
+    try {
+      const answer = await ask("search", { method: "POST", params, body: form, slot: "search" });
+      this.keepPreview(answer.query.code, file);
+      this.go({ ...asked, value: answer.query.code }, { answer });
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  keepPreview(code, file) {
+    if (this.previews.has(code)) URL.revokeObjectURL(this.previews.get(code));
+    this.previews.set(code, URL.createObjectURL(file));
+  }
+
+  turn(by) {
+    this.go({ ...this.state, page: this.state.page + by }, { focus: byId("asked-title") });
+  }
+
+  /** Go to a state, as a new place in the history or instead of this one. */
+  go(state, { replace = false, ...options } = {}) {
+    const target = write(state);
+    if (replace || target === write(read(location.search))) history.replaceState(history.state, "", target);
+    else {
+      history.replaceState({ scroll: scrollY }, "");
+      history.pushState(null, "", target);
+      options.scroll ??= 0;
+    }
+    return this.render(state, options);
+  }
+
+  /** Show a state; `answer` is what the server says to it where that is known already. */
+  async render(state, { answer = null, scroll = null, focus = null } = {}) {
+    this.state = state;
+    this.renders = (this.renders ?? 0) + 1;
+    const turn = this.renders;
+    this.fail("");
+    const view = state.view === "map" ? "map" : state.kind ? "found" : "start";
+    const changed = document.body.dataset.view !== view;
+    document.body.dataset.view = view;
+    show(byId("welcome"), view === "start");
+    show(byId("start"), view === "start");
+    show(byId("found"), view === "found");
+    show(byId("atlas"), view === "map");
+    show(byId("search"), view !== "map");
+    this.links(view);
+    if (view !== "map") this.map?.close();
+    if (view === "map") await this.showMap();
+    else if (view === "found") await this.showFound(state, answer);
+    else await this.showStart();
+    if (turn !== this.renders) return;
+    if (scroll !== null) scrollTo(0, scroll);
+    if (focus) focus.focus({ preventScroll: true });
+    else if (changed && lostFocus()) byId("main").focus({ preventScroll: true });
+  }
+
+  links(view) {
+    byId("to-map").href = write({ ...this.state, view: "map", page: 1 });
+    byId("to-search").href = write({ ...this.state, view: "search" });
+    mark(byId("to-map"), view === "map");
+    mark(byId("to-search"), view !== "map");
+    const { name } = this.facts.info;
+    const words = { map: "Map", start: "", found: this.state.kind === "id" ? `Item ${this.state.value}` : this.state.kind === "name" ? this.state.value : "Picture" };
+    document.title = [words[view], name].filter(Boolean).join(" – ");
+  }
+
+  async showMap() {
+    this.map ??= new MapView({ facts: this.facts, choose: (id) => this.go(asking(this.state, "id", id)) });
+    await this.map.open();
+  }
+
+  async showStart() {
+    byId("query").value = "";
+    try {
+      await welcome(this.facts);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  async showFound(state, answer) {
+    const { kind, value } = state;
+    byId("query").value = kind === "name" ? value : kind === "id" ? `#${value}` : "";
+    showQuestion(this.facts, state, kind === "code" ? this.previews.get(value) : null);
+    this.refine.show(state);
+    why(byId("why-body"), this.facts, { [kind]: value });
+    this.busy(true);
+    try {
+      const found = answer ?? (await ask("search", { params: parameters(state), slot: "search" }));
+      const query = found.query.code;
+      const removed = () => this.reload();
+      const details = (item) => openDetails(item, { facts: this.facts, query, unit: found.unit, removed });
+      showAnswer(found, { facts: this.facts, state, details });
+      this.busy(false);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** After something was added or removed. */
+  async reload() {
+    await this.facts.refresh();
+    this.dress();
+    await this.render(this.state);
+  }
+
+  busy(is) {
+    byId("results").setAttribute("aria-busy", String(is));
+  }
+
+  failed(error) {
+    if (overtaken(error)) return;
+    this.busy(false);
+    this.fail(error.message);
+  }
+
+  /** Show a sentence where one looks, or none. */
+  fail(words) {
+    byId("error").textContent = words;
+    show(byId("error"), words !== "");
+    document.body.classList.toggle("failed", words !== "");
+  }
+}
+
+function lostFocus() {
+  const active = document.activeElement;
+  return !active || active === document.body || active.closest("[hidden]") !== null;
+}
+
+function mark(link, current) {
+  if (current) link.setAttribute("aria-current", "page");
+  else link.removeAttribute("aria-current");
+}
+
+async function copyLink() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    toast("The link is in the clipboard.");
+  } catch {
+    toast(`The browser does not let this page copy. The link is the address above.`);
+  }
+}
+
+async function begin() {
+  history.scrollRestoration = "manual";
+  configure({ token: askToken, busy: (seconds) => toast(`The server is busy. Trying again in ${seconds} s.`) });
+  await tokenFromAddress();
+  try {
+    let facts = await Facts.read();
+    if (!facts.info.authorised && (await askToken())) facts = await Facts.read();
+    const app = new App(facts);
+    await app.render(read(location.search));
+    addEventListener("hashchange", async () => {
+      await tokenFromAddress();
+    });
+  } catch (error) {
+    byId("error").textContent = error.message;
+    show(byId("error"));
+  }
+}
+
+begin();

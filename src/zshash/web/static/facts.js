@@ -1,0 +1,61 @@
+/** What the server says of the collection, and which categories its model has seen. */
+
+import { ask } from "./api.js";
+import { el } from "./dom.js";
+
+/** Facts about the collection, read again with `refresh`. */
+export class Facts {
+  constructor(info) {
+    this.take(info);
+  }
+
+  static async read() {
+    return new Facts(await ask("info"));
+  }
+
+  async refresh() {
+    this.take(await ask("info"));
+  }
+
+  take(info) {
+    this.info = info;
+    this.seen = new Set(info.seen);
+    for (const { label, seen } of info.labels) if (seen) this.seen.add(label);
+  }
+
+  /** Whether there is anything to tell seen from unseen by. */
+  get marks() {
+    return this.seen.size > 0;
+  }
+
+  isSeen(name) {
+    return this.seen.has(name);
+  }
+
+  /** Labels and seen names without repetition, labels first. */
+  names() {
+    return [...new Set([...this.info.labels.map(({ label }) => label), ...this.info.seen])];
+  }
+
+  /** “unseen, 12 items”, as far as that is known. */
+  describe(name) {
+    const found = this.info.labels.find(({ label }) => label === name);
+    const words = this.marks ? [this.isSeen(name) ? "seen" : "unseen"] : [];
+    words.push(found ? `${found.items.toLocaleString("en")} here` : "none here");
+    return words.join(" · ");
+  }
+}
+
+/** The dot of a seen or the ring of an unseen category, with a word for who can not see it. */
+export function mark(seen) {
+  return el(
+    "span",
+    { class: `mark ${seen ? "is-seen" : "is-unseen"}`, title: seen ? "seen in training" : "unseen in training" },
+    el("span", { class: "hidden" }, seen ? "seen: " : "unseen: "),
+  );
+}
+
+/** A label with its mark. */
+export function tag(facts, label) {
+  return el("span", { class: "tag" }, facts.marks ? mark(facts.isSeen(label)) : null, el("span", { class: "name" }, label));
+}

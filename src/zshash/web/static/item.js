@@ -1,0 +1,19 @@
+/** An item's picture, or the pattern of its code where it has none. */
+
+import { address } from "./api.js";
+import { pattern } from "./barcode.js";
+import { el } from "./dom.js";
+
+/** An item in words. */
+export const title = (item) => `${item.labels.length ? item.labels.join(", ") : "unlabelled"}, item ${item.id}`;
+
+/** The small picture of an item. */
+export function thumbnail(item, bits, { eager = false } = {}) {
+  if (!item.thumbnail) return pattern(item.code, bits);
+  const picture = el("img", {
+    src: address(`items/${item.id}/thumbnail`), alt: title(item), width: 128, height: 128,
+    loading: eager ? null : "lazy", decoding: "async", draggable: "false",
+  });
+  picture.addEventListener("error", () => picture.replaceWith(pattern(item.code, bits)), { once: true });
+  return picture;
+}

@@ -1,0 +1,77 @@
+/** Points as pixels: one pass over all of them, written straight into an image. */
+
+/** For each line of a disc, how far it reaches to both sides of the middle. */
+function reaches(radius) {
+  const rows = [];
+  for (let y = -radius; y <= radius; y++) rows.push(Math.floor(Math.sqrt((radius + 0.42) ** 2 - y * y)));
+  return rows;
+}
+
+/**
+ * Draw points. All outlines of a stretch of outlined points come before its fillings, so that a
+ * crowd has one outline around it.
+ * @param {ImageData} image
+ * @param {Points} points
+ * @param {Uint32Array} order which points, the last ones on top
+ * @param {{scale: number, left: number, top: number}} view pixels for each unit, and where the origin is
+ * @param {{fill: Uint32Array, outlined: Uint8Array, outline: number}} palette
+ * @param {number} radius in pixels
+ */
+export function paint(image, points, order, view, palette, radius) {
+  const pixels = new Uint32Array(image.data.buffer);
+  pixels.fill(0);
+  const { x, y, category } = points;
+  const { scale, left, top } = view;
+  const inner = reaches(radius);
+  const outer = reaches(radius + 1);
+  const pass = (from, to, reach, outline) => {
+    for (let at = from; at < to; at++) {
+      const i = order[at];
+      const column = Math.round(x[i] * scale + left);
+      const row = Math.round(y[i] * scale + top);
+      disc(pixels, image.width, image.height, column, row, reach, outline ?? palette.fill[category[i]]);
+    }
+  };
+  let from = 0;
+  while (from < order.length) {
+    const outlined = palette.outlined[category[order[from]]];
+    let to = from;
+    while (to < order.length && palette.outlined[category[order[to]]] === outlined) to += 1;
+    if (outlined) pass(from, to, outer, palette.outline);
+    pass(from, to, inner, null);
+    from = to;
+  }
+}
+
+function disc(pixels, width, height, column, row, reach, colour) {
+  const radius = (reach.length - 1) / 2;
+  if (column < -radius || row < -radius || column >= width + radius || row >= height + radius) return;
+  for (let dy = 0; dy < reach.length; dy++) {
+    const line = row + dy - radius;
+    if (line < 0 || line >= height) continue;
+    const first = Math.max(0, column - reach[dy]);
+    const last = Math.min(width - 1, column + reach[dy]);
+    const start = line * width;
+    for (let at = first; at <= last; at++) pixels[start + at] = colour;
+  }
+}
+
+/** Points in the order of drawing: without label, seen, unseen, highlighted; hidden ones are left out. */
+export function layers(points, nCategories, { hidden, highlighted, outlined }) {
+  const rank = new Int8Array(nCategories + 1);
+  for (let c = 0; c <= nCategories; c++) {
+    rank[c] = hidden.has(c) ? -1 : c === highlighted ? 3 : outlined[c] ? 2 : c < nCategories ? 1 : 0;
+  }
+  const order = new Uint32Array(points.n);
+  let n = 0;
+  for (let level = 0; level <= 3; level++) {
+    for (let i = 0; i < points.n; i++) if (rank[points.category[i]] === level) order[n++] = i;
+  }
+  return order.subarray(0, n);
+}
+
+/** A radius that suits so many points on so much room. */
+export function radiusFor(n, area, zoom) {
+  const room = Math.sqrt(area / Math.max(n, 1));
+  return Math.round(Math.min(9, Math.max(1, 0.16 * room * Math.sqrt(zoom))));
+}

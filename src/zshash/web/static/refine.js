@@ -1,0 +1,92 @@
+/** Sliders, labels and the condition. */
+
+import { byId, count, el, later, show } from "./dom.js";
+import { mark } from "./facts.js";
+
+const STEPS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, 300, 400, 500, 600, 800, 1000];
+const SEARCHABLE = 12;
+const SHOWN = 60;
+
+/** The controls that narrow a search; they tell `change` what is to be different. */
+export class Refine {
+  /**
+   * @param {Facts} facts
+   * @param {(part: Object, options?: {replace: boolean}) => void} change
+   */
+  constructor(facts, change) {
+    this.facts = facts;
+    this.change = change;
+    this.labels = [];
+    byId("k").max = STEPS.length - 1;
+    byId("radius").max = facts.info.bits;
+    this.slider("k", (at) => ({ k: STEPS[at] }));
+    this.slider("radius", (at) => ({ radius: at >= facts.info.bits ? null : at }));
+    byId("label-filter").addEventListener("input", () => this.list());
+    byId("where-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.change({ where: byId("where").value.trim() });
+    });
+    const wide = matchMedia("(min-width: 60rem)");
+    const unfold = () => ["refine", "why"].forEach((id) => { byId(id).open = wide.matches; });
+    wide.addEventListener("change", unfold);
+    unfold();
+  }
+
+  slider(id, read) {
+    const soon = later(180, (part) => this.change(part, { replace: true }));
+    byId(id).addEventListener("input", (event) => {
+      const part = read(Number(event.target.value));
+      this.tell(part);
+      soon(part);
+    });
+  }
+
+  /** Make the controls those of a state. */
+  show(state) {
+    const at = STEPS.findIndex((step) => step >= state.k);
+    byId("k").value = at < 0 ? STEPS.length - 1 : at;
+    byId("radius").value = state.radius ?? this.facts.info.bits;
+    byId("radius").disabled = state.kind === "name";
+    show(byId("radius-row"), state.kind !== "name");
+    this.tell({ k: state.k, radius: state.radius });
+    byId("where").value = state.where;
+    if (state.where) byId("more").open = true;
+    this.labels = state.labels;
+    this.list();
+  }
+
+  tell(part) {
+    if ("k" in part) say("k", `${count(part.k)} ${part.k === 1 ? "result" : "results"}`);
+    if ("radius" in part) say("radius", part.radius === null ? "any number" : `at most ${part.radius}`);
+  }
+
+  /** Make the list of labels, those that are chosen first. */
+  list() {
+    const { labels } = this.facts.info;
+    const wanted = byId("label-filter").value.trim().toLowerCase();
+    const chosen = new Set(this.labels);
+    const known = new Map(labels.map((one) => [one.label, one]));
+    const first = this.labels.map((label) => known.get(label) ?? { label, items: 0, seen: true });
+    const others = labels.filter(({ label }) => !chosen.has(label) && label.toLowerCase().includes(wanted));
+    show(byId("label-filter"), labels.length > SEARCHABLE);
+    show(byId("label-box"), labels.length > 0);
+    const order = labels.length > SEARCHABLE ? [...first, ...others].slice(0, SHOWN) : labels;
+    byId("labels").replaceChildren(...order.map((one) => this.check(one, chosen.has(one.label))));
+  }
+
+  check({ label, items, seen }, checked) {
+    const box = el("input", { type: "checkbox", value: label, checked });
+    box.addEventListener("change", () => {
+      const others = this.labels.filter((one) => one !== label);
+      this.change({ labels: box.checked ? [...others, label] : others });
+    });
+    return el("li", {}, el("label", {}, box,
+      el("span", { class: "tag" }, this.facts.marks ? mark(seen) : null, el("span", { class: "name" }, label)),
+      el("span", { class: "number" }, count(items))));
+  }
+}
+
+function say(id, words) {
+  byId(`${id}-value`).textContent = words;
+  byId(id).setAttribute("aria-valuetext", words);
+}

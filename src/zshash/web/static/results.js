@@ -1,0 +1,85 @@
+/** What was asked, how many there are, the grid and its pages. */
+
+import { address } from "./api.js";
+import { barcode, inWords, pattern } from "./barcode.js";
+import { grouped } from "./codes.js";
+import { byId, count, duration, el, plural, show } from "./dom.js";
+import { mark } from "./facts.js";
+import { tile } from "./grid.js";
+import { PAGE } from "./state.js";
+
+/** Show what is asked, before there is an answer. */
+export function showQuestion(facts, state, preview) {
+  const { kind, value } = state;
+  const heading = { name: value, id: `Item ${value}`, code: preview ? "Your picture" : "A code" }[kind];
+  const words = { name: "Category", id: "More like", code: preview ? "Pictures like" : "Codes near" }[kind];
+  const box = byId("asked");
+  box.classList.toggle("by-name", kind === "name");
+  byId("asked-title").textContent = heading;
+  byId("asked-kind").replaceChildren(words);
+  if (kind === "name" && facts.marks) byId("asked-kind").append(" ", status(facts.isSeen(value)));
+  const picture = framed(facts, state, preview);
+  show(byId("asked-picture"), picture !== null);
+  if (picture) byId("asked-picture").replaceChildren(picture);
+  byId("asked-code").replaceChildren(...(kind === "code" ? coded(value, facts.info.bits) : []));
+}
+
+function status(seen) {
+  return el("span", { class: "badge" }, mark(seen), el("span", { "aria-hidden": "true" }, seen ? "seen" : "unseen"));
+}
+
+function framed(facts, { kind, value }, preview) {
+  if (preview) return el("img", { src: preview, alt: "The picture that is searched with" });
+  if (kind === "id" && facts.info.thumbnails && /^\d+$/.test(value)) {
+    const picture = el("img", { src: address(`items/${value}/thumbnail`), alt: `Item ${value}` });
+    picture.addEventListener("error", () => picture.remove(), { once: true });
+    return picture;
+  }
+  if (kind === "code" && /^[0-9a-f]+$/i.test(value)) return pattern(value, facts.info.bits);
+  return kind === "id" ? el("span") : null;
+}
+
+function coded(code, bits) {
+  return [barcode(code, bits, { cell: 4, height: 26, label: inWords(code, bits) }), el("code", {}, grouped(code))];
+}
+
+/** Show an answer of the server. */
+export function showAnswer(answer, context) {
+  const { facts, state } = context;
+  const query = answer.query.code;
+  if (query) byId("asked-code").replaceChildren(...coded(query, facts.info.bits));
+  const own = answer.results.find((item) => state.kind === "id" && String(item.id) === state.value);
+  if (state.kind === "id" && query && !(own ?? { thumbnail: true }).thumbnail) {
+    byId("asked-picture").replaceChildren(pattern(query, facts.info.bits));
+  }
+  byId("count").textContent = summary(answer, state);
+  const made = answer.results.map((item, place) => tile(item, { ...context, query, unit: answer.unit, place }));
+  byId("grid").replaceChildren(...made);
+  if (!made.length) byId("grid").append(el("li", { class: "empty" }, emptiness(state)));
+  showPages(answer, state);
+}
+
+function summary(answer, state) {
+  if (!answer.total) return "Nothing was found.";
+  const first = answer.offset + 1;
+  const last = answer.offset + answer.results.length;
+  const part = answer.total > answer.results.length && last >= first ? `${count(first)}–${count(last)} of ` : "";
+  const limited = state.radius !== null && answer.unit === "bits" ? ` within ${plural(state.radius, "bit")}` : "";
+  return `${part}${plural(answer.total, "result")}${limited}, ${answer.unit === "bits" ? "nearest" : "best"} first, in ${duration(answer.seconds)}`;
+}
+
+function emptiness(state) {
+  const reasons = [];
+  if (state.radius !== null && state.kind !== "name") reasons.push("allow more differing bits");
+  if (state.labels.length) reasons.push("choose fewer labels");
+  if (state.where) reasons.push("drop the condition");
+  return reasons.length ? `Nothing here. You could ${reasons.join(", or ")}.` : "Nothing here.";
+}
+
+function showPages(answer, state) {
+  const pages = Math.max(1, Math.ceil(answer.total / PAGE));
+  show(byId("pages"), pages > 1 || state.page > 1);
+  byId("page").textContent = `Page ${count(state.page)} of ${count(pages)}`;
+  byId("previous").disabled = state.page <= 1;
+  byId("next").disabled = state.page >= pages;
+}

@@ -1,0 +1,76 @@
+/** The page before anything is asked. */
+
+import { ask, overtaken } from "./api.js";
+import { byId, count, el, plural, show } from "./dom.js";
+import { mark } from "./facts.js";
+import { thumbnail, title } from "./item.js";
+import { drawMini } from "./mini.js";
+import { asking, nothing, write } from "./state.js";
+
+const PLACES = 6;
+const EACH = 4;
+const EXAMPLES = 6;
+
+/** Welcome whoever comes. */
+export async function welcome(facts) {
+  sayWhatThisIs(facts);
+  offerNames(facts);
+  drawMini(byId("mini"), facts);
+  if (!byId("mosaic").children.length) byId("mosaic").replaceChildren(...blanks(facts.info.items));
+  try {
+    const items = await spread(facts.info.items);
+    byId("mosaic").replaceChildren(...items.map((item) => piece(item, facts)));
+  } catch (error) {
+    if (!overtaken(error)) throw error;
+  }
+}
+
+function sayWhatThisIs({ info }) {
+  byId("welcome-title").textContent = info.name;
+  const ways = [];
+  if (info.searches.picture) ways.push("with a picture");
+  if (info.searches.name) ways.push("by the name of what they show, even where nobody labelled it");
+  if (!ways.length) ways.push("with another one of them");
+  const many = info.items ? `${plural(info.items, info.thumbnails ? "picture" : "item")}, each a code of ${info.bits} bits.` : "Nothing is in this collection yet.";
+  byId("lead").textContent = info.items ? `${many} Find them ${ways.join(", or ")}.` : many;
+}
+
+function offerNames(facts) {
+  const { info } = facts;
+  const labels = info.labels.map(({ label }) => label);
+  const unseen = labels.filter((label) => !facts.isSeen(label)).slice(0, facts.marks ? EXAMPLES / 2 : EXAMPLES);
+  const seen = facts.names().filter((label) => facts.isSeen(label)).slice(0, EXAMPLES - unseen.length);
+  const names = facts.marks ? [...unseen, ...seen] : unseen;
+  const possible = info.searches.name && names.length > 0;
+  show(byId("examples"), possible);
+  if (!possible) return;
+  byId("example-names").replaceChildren(...names.map((name) => el("li", {},
+    el("a", { class: "chip", href: write(asking(nothing(), "name", name)), "data-go": true },
+      facts.marks ? mark(facts.isSeen(name)) : null, name))));
+  const note = byId("example-note");
+  note.replaceChildren();
+  if (facts.marks) note.append(mark(true), "the model learned from pictures of it ", mark(false), "it never did: only the name is known");
+}
+
+/** Some items from places that are spread over the collection. */
+async function spread(total) {
+  if (!total) return [];
+  const places = total <= PLACES * EACH ? [0] : Array.from({ length: PLACES }, (_, i) => Math.floor((i * total) / PLACES + total / PLACES / 3));
+  const limit = total <= PLACES * EACH ? PLACES * EACH : EACH;
+  const pages = await Promise.all(places.map((offset) =>
+    ask("items", { params: new URLSearchParams({ offset, limit }), slot: `start-${offset}` })));
+  const seen = new Map(pages.flatMap(({ items }) => items).map((item) => [item.id, item]));
+  return [...seen.values()];
+}
+
+/** Frames that keep the place of the items that are to come. */
+function blanks(total) {
+  return Array.from({ length: Math.min(total, PLACES * EACH) }, () => el("li", {}, el("span", { class: "frame" })));
+}
+
+function piece(item, facts) {
+  return el("li", {}, el("a", {
+    class: "frame", href: write(asking(nothing(), "id", item.id)), "data-go": true,
+    "aria-label": `More like ${title(item)}`, title: item.labels.join(", ") || `item ${count(item.id)}`,
+  }, thumbnail(item, facts.info.bits, { eager: true })));
+}
