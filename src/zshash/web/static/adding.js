@@ -3,8 +3,6 @@
 import { ask } from "./api.js";
 import { byId, count, el, plural, show } from "./dom.js";
 
-const AT_ONCE = 16;
-
 /** Adds pictures and tells what became of them. */
 export class Adding {
   /** @param {{facts: Facts, added: Function}} context */
@@ -55,7 +53,7 @@ export class Adding {
     progress.value = 0;
     show(progress);
     try {
-      for (const part of parts(files, this.context.facts.info.limits.bytes)) {
+      for (const part of parts(files, this.context.facts.info.limits)) {
         const answer = await ask("items", { method: "POST", body: formOf(part, labels) });
         for (const key of Object.keys(report)) report[key].push(...answer[key]);
         progress.value += part.length;
@@ -73,11 +71,11 @@ export class Adding {
 }
 
 /** Files in groups that one request can carry. */
-export function* parts(files, mostBytes) {
+export function* parts(files, limits) {
   let part = [];
   let bytes = 0;
   for (const file of files) {
-    if (part.length && (part.length === AT_ONCE || bytes + file.size > 0.9 * mostBytes)) {
+    if (part.length && (part.length >= (limits.files ?? 1) || bytes + file.size > 0.9 * limits.bytes)) {
       yield part;
       part = [];
       bytes = 0;

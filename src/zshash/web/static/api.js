@@ -85,7 +85,13 @@ async function failure(response) {
     detail = null;
   }
   if (Array.isArray(detail)) detail = detail.map((one) => one.msg ?? String(one)).join("; ");
-  return new ApiError(response.status, detail || `The server answers with ${response.status}.`);
+  return new ApiError(response.status, sentence(detail || `the server answers with ${response.status}`));
+}
+
+/** With a capital letter, where a plain word comes first, and a full stop. */
+function sentence(text) {
+  const begun = /^[a-z]+ /.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
 function pause(milliseconds, signal) {

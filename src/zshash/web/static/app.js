@@ -11,7 +11,7 @@ import { walk } from "./grid.js";
 import { MapView } from "./map.js";
 import { listen } from "./pictures.js";
 import { Refine } from "./refine.js";
-import { showAnswer, showQuestion } from "./results.js";
+import { showAnswer, showNothing, showQuestion } from "./results.js";
 import { welcome } from "./start.js";
 import { asking, nothing, parameters, read, write } from "./state.js";
 import { askToken, tokenFromAddress } from "./token.js";
@@ -37,7 +37,8 @@ class App {
     show(byId("add-open"), info.writable && info.searches.picture);
     show(byId("pick"), info.searches.picture);
     const query = byId("query");
-    query.placeholder = info.searches.name ? "The name of something, or #12 for an item" : "#12 for an item";
+    const narrow = matchMedia("(max-width: 30rem)").matches;
+    query.placeholder = !info.searches.name ? "#12 for an item" : narrow ? "A name, or #12" : "The name of something, or #12 for an item";
     byId("hint").textContent = info.searches.picture ? "Or drop or paste a picture anywhere on this page." : "";
     byId("about").textContent = `${count(info.items)} items · ${info.bits} bits · ${info.method}${info.extractor ? ` · ${info.extractor}` : ""} · zshash ${info.version}`;
     byId("names").replaceChildren(...(info.searches.name ? this.facts.names() : []).map((name) =>
@@ -48,7 +49,10 @@ class App {
     prepareDialogs();
     walk(byId("grid"));
     walk(byId("mosaic"));
-    addEventListener("popstate", (event) => this.render(read(location.search), { scroll: event.state?.scroll ?? 0 }));
+    addEventListener("popstate", (event) => {
+      const state = read(location.search);
+      if (write(state) !== write(this.state)) this.render(state, { scroll: event.state?.scroll ?? 0 });
+    });
     document.addEventListener("click", (event) => this.follow(event));
     byId("search").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -202,6 +206,7 @@ class App {
       showAnswer(found, { facts: this.facts, state, details });
       this.busy(false);
     } catch (error) {
+      if (!overtaken(error)) showNothing();
       this.failed(error);
     }
   }
@@ -246,7 +251,7 @@ async function copyLink() {
     await navigator.clipboard.writeText(location.href);
     toast("The link is in the clipboard.");
   } catch {
-    toast(`The browser does not let this page copy. The link is the address above.`);
+    toast("The browser does not let this page copy. The link is the address above.");
   }
 }
 
@@ -255,13 +260,9 @@ async function begin() {
   configure({ token: askToken, busy: (seconds) => toast(`The server is busy. Trying again in ${seconds} s.`) });
   await tokenFromAddress();
   try {
-    let facts = await Facts.read();
-    if (!facts.info.authorised && (await askToken())) facts = await Facts.read();
-    const app = new App(facts);
+    const app = new App(await Facts.read());
+    addEventListener("hashchange", () => tokenFromAddress());
     await app.render(read(location.search));
-    addEventListener("hashchange", async () => {
-      await tokenFromAddress();
-    });
   } catch (error) {
     byId("error").textContent = error.message;
     show(byId("error"));

@@ -50,6 +50,7 @@ function description(item, { facts, unit }) {
   }
   if (item.file) row("File", item.file);
   for (const [key, value] of Object.entries(item.metadata ?? {})) {
+    if (key === "file" && value === item.file) continue;
     row(key, typeof value === "object" && value !== null ? JSON.stringify(value) : String(value));
   }
   return el("dl", {}, ...rows);

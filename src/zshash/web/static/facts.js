@@ -19,8 +19,8 @@ export class Facts {
 
   take(info) {
     this.info = info;
-    this.seen = new Set(info.seen);
-    for (const { label, seen } of info.labels) if (seen) this.seen.add(label);
+    this.seen = new Set(info.seen.map(plain));
+    for (const { label, seen } of info.labels) if (seen) this.seen.add(plain(label));
   }
 
   /** Whether there is anything to tell seen from unseen by. */
@@ -29,7 +29,7 @@ export class Facts {
   }
 
   isSeen(name) {
-    return this.seen.has(name);
+    return this.seen.has(plain(name));
   }
 
   /** Labels and seen names without repetition, labels first. */
@@ -45,6 +45,9 @@ export class Facts {
     return words.join(" · ");
   }
 }
+
+/** A name as it is compared: case and underscores do not matter. */
+const plain = (name) => name.toLowerCase().replace(/[\s_]+/g, " ").trim();
 
 /** The dot of a seen or the ring of an unseen category, with a word for who can not see it. */
 export function mark(seen) {

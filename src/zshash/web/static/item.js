@@ -4,6 +4,8 @@ import { address } from "./api.js";
 import { pattern } from "./barcode.js";
 import { el } from "./dom.js";
 
+const TINY = 48;
+
 /** An item in words. */
 export const title = (item) => `${item.labels.length ? item.labels.join(", ") : "unlabelled"}, item ${item.id}`;
 
@@ -14,6 +16,7 @@ export function thumbnail(item, bits, { eager = false } = {}) {
     src: address(`items/${item.id}/thumbnail`), alt: title(item), width: 128, height: 128,
     loading: eager ? null : "lazy", decoding: "async", draggable: "false",
   });
+  picture.addEventListener("load", () => picture.classList.toggle("tiny", picture.naturalWidth < TINY), { once: true });
   picture.addEventListener("error", () => picture.replaceWith(pattern(item.code, bits)), { once: true });
   return picture;
 }

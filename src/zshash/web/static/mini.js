@@ -28,7 +28,7 @@ function draw(canvas, points, categories, marks) {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const colours = palette(categories, dark, marks);
   const { width, height } = canvas;
-  const side = 1.25 * height;
+  const side = 0.95 * height;
   const view = { scale: side / 65536, left: (width - side) / 2, top: (height - side) / 2 };
   const image = new ImageData(width, height);
   const order = layers(points, categories.length, { hidden: new Set(), highlighted: null, outlined: colours.outlined });

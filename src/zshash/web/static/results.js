@@ -59,6 +59,13 @@ export function showAnswer(answer, context) {
   showPages(answer, state);
 }
 
+/** There is no answer. */
+export function showNothing() {
+  byId("count").textContent = "";
+  byId("grid").replaceChildren();
+  show(byId("pages"), false);
+}
+
 function summary(answer, state) {
   if (!answer.total) return "Nothing was found.";
   const first = answer.offset + 1;
