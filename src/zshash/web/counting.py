@@ -1,0 +1,82 @@
+"""Numbers for a monitoring system, in the format of Prometheus."""
+
+from time import perf_counter
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.process_collector import ProcessCollector
+
+from zshash.web.guard import App, Receive, Scope, Send
+
+__all__ = ["CONTENT_TYPE", "Counts", "Meter"]
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")
+
+
+class Counts:
+    """What has been counted since the server was started."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._requests = Counter(
+            "zshash_requests_total",
+            "Requests by route, method and status",
+            ["route", "method", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "zshash_request_seconds",
+            "Time that requests took",
+            ["route"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._cells: dict[tuple[str, str, int], tuple[Any, Any]] = {}
+
+    def watch(self, name: str, about: str, value: Any) -> None:
+        """A number that is asked for when it is wanted."""
+        Gauge(name, about, registry=self._registry).set_function(value)
+
+    def count(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Note a request."""
+        key = (route, method if method in METHODS else "other", status)
+        cells = self._cells.get(key)
+        if cells is None:
+            cells = self._requests.labels(*map(str, key)), self._seconds.labels(route)
+            self._cells[key] = cells
+        cells[0].inc()
+        cells[1].observe(seconds)
+
+    def text(self) -> bytes:
+        """All of it, for Prometheus."""
+        return generate_latest(self._registry)
+
+
+class Meter:
+    """Counts the requests that go through it."""
+
+    def __init__(self, app: App, counts: Counts) -> None:
+        self._app, self._counts = app, counts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = perf_counter(), 499  # unless an answer begins, the client has gone
+
+        async def send_noted(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noted)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            self._counts.count(route, scope["method"], status, perf_counter() - started)

@@ -1,0 +1,366 @@
+"""What the API does, without HTTP: every function here may take its time, on a thread of a lane."""
+
+import logging
+import math
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import zshash
+from zshash.collection import Collection, Found, Item, Page
+from zshash.collection.searching import OtherModel
+from zshash.collection.thumbnails import make_thumbnail
+from zshash.encoding import Encoder
+from zshash.images import Limits, PictureReader
+from zshash.semantics.names import normalise
+from zshash.web.answers import to_json
+from zshash.web.errors import WRONG, ApiError
+from zshash.web.queries import MOST_K, MOST_LIMIT, ItemsQuery, SearchParameters, condition
+from zshash.web.settings import Settings
+
+__all__ = ["MOST_FILES", "Question", "Service"]
+
+MOST_LABELS = 1000
+MOST_FILES = 16  # in one request
+LARGE_SIDE = 1600
+log = logging.getLogger("zshash.web")
+
+
+class Question(NamedTuple):
+    """A search in all items.
+
+    Attributes
+    ----------
+    kind : {"picture", "features", "id", "code"}
+    page : Page
+    features : ndarray of shape (d,), or None
+        To be hashed, where there is no code yet.
+    code : bytes or None
+    id : int or None
+        Of the item whose code is searched for.
+    started : float
+        When the request came.
+    """
+
+    kind: str
+    page: Page
+    features: NDArray[np.float32] | None = None
+    code: bytes | None = None
+    id: int | None = None
+    started: float = 0.0
+
+
+class Service:
+    """A collection as its clients see it.
+
+    Parameters
+    ----------
+    folder : Path
+    settings : Settings
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self.settings = settings
+        limits = Limits(pixels=settings.pixels, bytes=settings.bytes)
+        self.collection = Collection.open(folder, reader=PictureReader(limits=limits, cache=False))
+        self.collection.index.prepare()
+        self._checked: tuple[Encoder, bool, str] | None = None
+        self.takes_pictures  # noqa: B018, networks take a while to load
+
+    def close(self) -> None:
+        """End the use of the collection, which writes down what it has in mind."""
+        self.collection.close()
+
+    @property
+    def name(self) -> str:
+        """What the collection is called."""
+        return self.collection.path.name
+
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether pictures become features that the model can hash."""
+        encoder = self.collection.encoder
+        if self._checked is None or self._checked[0] is not encoder:
+            self._checked = (encoder, *_picture_network(encoder))
+        return self._checked[1]
+
+    @property
+    def takes_names(self) -> bool:
+        """Whether the model knows what names mean."""
+        notes = self.collection.notes
+        return type(self.collection.hasher).__name__ == "ZSH" and bool(notes.get("seen"))
+
+    def info(self, authorised: bool) -> dict[str, Any]:
+        """What there is to know of the collection and its server."""
+        facts, settings = self.collection.info(), self.settings
+        labels = self.collection.labels()
+        unlabelled = labels.pop("", 0)
+        seen = set(map(normalise, self.collection.seen))
+        return {
+            "name": self.name,
+            "items": facts["items"],
+            "bits": facts["bits"],
+            "method": facts["method"],
+            "extractor": facts["extractor"],
+            "version": zshash.__version__,
+            "generation": facts["generation"],
+            "searches": {
+                "picture": self.takes_pictures,
+                "name": self.takes_names,
+                "features": int(self.collection.hasher.n_features_in_),
+            },
+            "seen": list(self.collection.seen),
+            "labels": [
+                {"label": label, "items": n, "seen": normalise(label) in seen}
+                for label, n in list(labels.items())[:MOST_LABELS]
+            ],
+            "n_labels": len(labels),
+            "unlabelled": unlabelled,
+            "thumbnails": bool(facts["thumbnails"]),
+            "writable": settings.writable,
+            "authorised": authorised,
+            "limits": {
+                "bytes": settings.bytes,
+                "pixels": settings.pixels,
+                "k": MOST_K,
+                "page": MOST_LIMIT,
+                "files": MOST_FILES,
+            },
+        }
+
+    def check_features(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Features that the model can hash, or 422."""
+        wanted = int(self.collection.hasher.n_features_in_)
+        if features.shape != (wanted,):
+            raise ApiError(422, f"{features.size} features, and the collection's have {wanted}")
+        if not np.isfinite(features).all():
+            raise ApiError(422, "features must be finite numbers, and these hold NaN or infinity")
+        return features
+
+    def encode_picture(self, picture: bytes) -> bytes:
+        """The code of a picture's file."""
+        if not self.takes_pictures:
+            assert self._checked is not None
+            raise ApiError(
+                422, f"this collection can not be searched with pictures: {self._checked[2]}"
+            )
+        return self.collection.encode(picture).tobytes()
+
+    def search_filtered(self, question: Question, query: SearchParameters) -> bytes:
+        """The answer to a question about the items that meet a condition, as JSON."""
+        where = condition(query)
+        return self._answer_all([question], where)[0]
+
+    def search_all(self, questions: Sequence[Question]) -> Sequence[bytes | Exception]:
+        """Answers to many questions about all items, as JSON."""
+        try:
+            return self._answer_all(questions, None)
+        except WRONG:
+            if len(questions) == 1:
+                raise
+        answers: list[bytes | Exception] = []
+        for question in questions:  # one of them is at fault
+            try:
+                answers += self._answer_all([question], None)
+            except WRONG as error:
+                answers.append(error)
+        return answers
+
+    def _answer_all(self, questions: Sequence[Question], where: str | None) -> list[bytes]:
+        while True:
+            encoder = self.collection.encoder
+            codes = self._codes(encoder, questions)
+            pages = [question.page for question in questions]
+            try:
+                found = self.collection.pages(codes, pages, where=where, encoder=encoder)
+            except OtherModel:
+                continue
+            return self._rendered(questions, codes, found)
+
+    def _codes(self, encoder: Encoder, questions: Sequence[Question]) -> NDArray[np.uint8]:
+        """Codes of all questions; features are hashed together."""
+        width = -(-int(encoder.hasher.n_bits) // 8)
+        codes = np.empty((len(questions), width), dtype=np.uint8)
+        fresh = []
+        for row, question in enumerate(questions):
+            if question.features is not None:
+                fresh.append(row)
+            elif question.id is not None:
+                codes[row] = self._code_of(question.id)
+            else:
+                codes[row] = _checked_code(question.code or b"", width)
+        if fresh:
+            vectors = np.stack([self.check_features(questions[row].features) for row in fresh])  # type: ignore[arg-type]
+            codes[fresh] = encoder.hasher.encode(vectors)
+        return codes
+
+    def _code_of(self, number: int) -> NDArray[np.uint8]:
+        index = self.collection.index
+        if number not in index:
+            raise ApiError(404, f"there is no item {number}")
+        code: NDArray[np.uint8] = index.get([number])[0]
+        return code
+
+    def _rendered(
+        self, questions: Sequence[Question], codes: NDArray[np.uint8], found: Sequence[Found]
+    ) -> list[bytes]:
+        ids = [match.item.id for own in found for match in own.matches]
+        pictured = self.collection.pictured(ids) if ids else set()
+        asked = [
+            {"kind": question.kind, "code": code.tobytes().hex(), "name": None, "id": question.id}
+            for question, code in zip(questions, codes, strict=True)
+        ]
+        return [
+            self._results(query, question.page, own, pictured, "bits", question.started)
+            for query, question, own in zip(asked, questions, found, strict=True)
+        ]
+
+    def search_name(self, name: str, query: SearchParameters, started: float) -> bytes:
+        """The items that fit a name best, as JSON."""
+        found = self.collection.page_of_name(name, query.page, where=condition(query))
+        pictured = self.collection.pictured([match.item.id for match in found.matches])
+        asked = {"kind": "name", "code": None, "name": name, "id": None}
+        return self._results(asked, query.page, found, pictured, "score", started)
+
+    def _results(
+        self,
+        asked: dict[str, Any],
+        page: Page,
+        found: Found,
+        pictured: set[int],
+        unit: str,
+        started: float,
+    ) -> bytes:
+        answer = {
+            "query": asked,
+            "unit": unit,
+            "total": found.total,
+            "offset": page.offset,
+            "limit": page.limit,
+            "results": [
+                {**self._portrait(match.item, pictured), "distance": match.distance}
+                for match in found.matches
+            ],
+            "seconds": round(perf_counter() - started, 6),
+        }
+        return to_json(answer)
+
+    def why_name(self, name: str) -> dict[str, Any]:
+        """What a name means to the model."""
+        meaning = self.collection.explain_name(name)
+        forecast = meaning.forecast._asdict()
+        return {
+            "kind": "name",
+            "name": name,
+            "seen": meaning.seen,
+            "nearest": [{"name": near.name, "cosine": near.cosine} for near in meaning.nearest],
+            "forecast": forecast
+            | {"rank": None if math.isnan(forecast["rank"]) else forecast["rank"]},
+        }
+
+    def why_code(self, code: str | None, number: int | None) -> dict[str, Any]:
+        """What a code, or that of an item, means to the model."""
+        width = -(-self.collection.n_bits // 8)
+        packed = _checked_code(bytes.fromhex(code), width) if code else self._code_of(number or 0)
+        nearest = self.collection.explain_code(packed)
+        return {"kind": "code", "nearest": [near._asdict() for near in nearest]}
+
+    def items(self, query: ItemsQuery) -> dict[str, Any]:
+        """A page of items in the order of their ids."""
+        where = condition(query)
+        ids = self.collection.ids if where is None else self.collection.find(where)
+        page = ids[query.offset : query.offset + query.limit]
+        page = page[np.isin(page, self.collection.ids)]
+        pictured = self.collection.pictured(page)
+        items = [self._portrait(item, pictured) for item in self.collection.items(page)]
+        return {"total": len(ids), "offset": query.offset, "limit": query.limit, "items": items}
+
+    def item(self, number: int) -> dict[str, Any]:
+        """One item."""
+        return self._portrait(self.collection[number], self.collection.pictured([number]))
+
+    def thumbnail(self, number: int) -> bytes:
+        """The small picture of an item, or 404."""
+        small = self.collection.thumbnail(number)
+        if small is None:
+            raise ApiError(404, f"item {number} has no small picture")
+        return small
+
+    def picture(self, number: int) -> bytes:
+        """The picture of an item, made anew from its file and no larger than a screen, or 404.
+
+        What is given out is never the file itself, whose remarks may tell where it was taken.
+        """
+        item = self.collection[number]
+        large = None
+        if item.source is not None and Path(item.source).is_file():
+            limits = self.collection.encoder.picture_reader.limits
+            large = make_thumbnail(Path(item.source), LARGE_SIDE, limits)
+        if large is None:
+            raise ApiError(404, f"the picture of item {number} is not there")
+        return large
+
+    def add(self, files: Sequence[tuple[str, bytes]], labels: Sequence[str]) -> dict[str, Any]:
+        """Add pictures; of each what became of it."""
+        added: list[int] = []
+        duplicates: list[int] = []
+        failures: list[dict[str, str]] = []
+        for name, content in files:
+            facts = {"file": name} if name else {}
+            report = self.collection.add_files([content], labels=[list(labels)], metadata=[facts])
+            added += report.ids.tolist()
+            duplicates += report.duplicates.tolist()
+            failures += [
+                {"file": name, "reason": reason.removeprefix("file 0: ")}
+                for reason in report.failures
+            ]
+        return {"added": added, "duplicates": duplicates, "failures": failures}
+
+    def remove(self, number: int) -> None:
+        """Remove an item."""
+        self.collection.remove([number])
+
+    def _portrait(self, item: Item, pictured: set[int]) -> dict[str, Any]:
+        facts = {
+            "id": item.id,
+            "code": item.code.hex(),
+            "labels": list(item.labels),
+            "file": self._file(item),
+            "metadata": item.metadata,
+            "thumbnail": item.id in pictured,
+        }
+        if self.settings.paths:
+            facts["path"] = item.source
+        return facts
+
+    def _file(self, item: Item) -> str | None:
+        """What the picture's file is called, or was called where it came from."""
+        if item.source is None:
+            return None
+        own = item.metadata.get("file")
+        return own if isinstance(own, str) else Path(item.source).name
+
+
+def _checked_code(code: bytes, width: int) -> NDArray[np.uint8]:
+    if len(code) != width:
+        raise ApiError(422, f"a code of {len(code)} bytes, and the collection's have {width}")
+    return np.frombuffer(code, dtype=np.uint8)
+
+
+def _picture_network(encoder: Encoder) -> tuple[bool, str]:
+    """Whether there is a network for the model's features, and why not."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            network = encoder.picture_reader.network
+    except (*WRONG, OSError) as error:
+        log.warning("no search with pictures: %s", error)
+        return False, "the network that made its features is not to be had here"
+    if network.dimension == encoder.hasher.n_features_in_:
+        return True, ""
+    return False, "it was made from features of unknown origin"

@@ -1,0 +1,84 @@
+"""Serving a collection until somebody stops it."""
+
+import logging
+import socket
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from zshash.web.app import create_app
+from zshash.web.settings import Settings
+
+__all__ = ["serve"]
+
+GRACE = 10  # seconds that requests under way have when the server is stopped
+HEADER_BYTES = 32 * 1024
+log = logging.getLogger("zshash.web")
+
+
+def serve(
+    folder: str | Path,
+    *,
+    on_start: Callable[[str], Any] = print,
+    **settings: Any,
+) -> None:
+    """Serve a collection over HTTP until the process is told to end (Ctrl+C, SIGTERM).
+
+    Parameters
+    ----------
+    folder : path-like
+        Of the collection.
+    on_start : callable
+        Called with the address, which holds the token where there is one, when the server is
+        about to answer.
+    **settings
+        As in `zshash.web.Settings`.
+
+    Raises
+    ------
+    CollectionError
+        If there is no collection, or it can not be used.
+    OSError
+        If the address can not be listened to.
+    """
+    chosen = Settings(**settings)
+    with closing(_listen(chosen)) as listener:
+        port = listener.getsockname()[1]
+        chosen = Settings(**(settings | {"port": port, "token": chosen.token}))
+        app = create_app(folder, chosen)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE,
+            h11_max_incomplete_event_size=HEADER_BYTES,
+            lifespan="on",
+        )
+        on_start(_address(chosen))
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """A socket at the address, or an error that says what is wrong with it."""
+    place = f"{settings.host}:{settings.port}"
+    try:
+        found = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, _, _, _, address = found[0]
+        listener = socket.create_server(address[:2], family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"{reason}: choose another --host or --port", place) from error
+    listener.set_inheritable(True)
+    return listener
+
+
+def _address(settings: Settings) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    token = f"#token={settings.token}" if settings.token and settings.needs_token else ""
+    return f"http://{host}:{settings.port}/{token}"
