@@ -13,10 +13,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.manifold import TSNE
 from threadpoolctl import ThreadpoolController
 
 from zshash._threads import all_cores
-from zshash.codes import check_codes, hamming, unpack
+from zshash.codes import check_codes, hamming, unpack, words
 from zshash.index import HammingIndex
 
 __all__ = ["Layout", "place"]
@@ -102,13 +103,14 @@ class Layout:
 
 def _distinct(codes: Codes) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
     """The distinct codes, the number of each item's code among them, and how many have each."""
-    whole = codes.view(f"V{codes.shape[1]}").ravel()
-    if not len(codes):  # NumPy can not sort these where there are none
-        return codes, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    _, firsts, numbers, counts = np.unique(
-        whole, return_index=True, return_inverse=True, return_counts=True
-    )
-    return codes[firsts], numbers.astype(np.int64), counts.astype(np.int64)
+    as_words = words(codes)
+    order = np.lexsort(as_words.T)
+    sorted_words = as_words[order]
+    is_new = np.ones(len(codes), dtype=bool)
+    is_new[1:] = (sorted_words[1:] != sorted_words[:-1]).any(axis=1)
+    numbers = np.empty(len(codes), dtype=np.int64)
+    numbers[order] = np.cumsum(is_new) - 1
+    return codes[order[is_new]], numbers, np.bincount(numbers)
 
 
 def _landmarks(
@@ -137,8 +139,6 @@ def _embed(landmarks: Codes, n_bits: int, rng: np.random.Generator) -> NDArray[n
     start = _principal(landmarks, n_bits)
     if len(landmarks) <= FLAT:
         return start
-    from sklearn.manifold import TSNE
-
     start += rng.normal(scale=start.std() / 100, size=start.shape)  # no two may be the same
     tsne = TSNE(
         metric="precomputed",
