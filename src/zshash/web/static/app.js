@@ -149,7 +149,7 @@ class App {
     const turn = this.renders;
     this.fail("");
     const view = state.view === "map" ? "map" : state.kind ? "found" : "start";
-    const changed = document.body.dataset.view !== view;
+    const before = document.body.dataset.view;
     document.body.dataset.view = view;
     show(byId("welcome"), view === "start");
     show(byId("start"), view === "start");
@@ -162,9 +162,10 @@ class App {
     else if (view === "found") await this.showFound(state, answer);
     else await this.showStart();
     if (turn !== this.renders) return;
+    document.body.dataset.shown = location.search;
     if (scroll !== null) scrollTo(0, scroll);
     if (focus) focus.focus({ preventScroll: true });
-    else if (changed && lostFocus()) byId("main").focus({ preventScroll: true });
+    else if (before !== "loading" && lostFocus()) byId("main").focus({ preventScroll: true });
   }
 
   links(view) {

@@ -46,8 +46,9 @@ export class Facts {
   }
 }
 
-/** A name as it is compared: case and underscores do not matter. */
-const plain = (name) => name.toLowerCase().replace(/[\s_]+/g, " ").trim();
+/** A name as it is compared: without case, hyphens, underscores and accents. */
+const plain = (name) =>
+  name.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\s_\u2010-\u2015-]+/g, " ").trim();
 
 /** The dot of a seen or the ring of an unseen category, with a word for who can not see it. */
 export function mark(seen) {

@@ -1,0 +1,593 @@
+"""The page in a real browser over a real collection."""
+
+import re
+import shutil
+import urllib.request
+
+import pytest
+
+api = pytest.importorskip(
+    "playwright.sync_api", reason="no Playwright: pip install playwright lets these tests run"
+)
+pytest.importorskip("uvicorn", reason="no web service: pip install '.[web]' lets these tests run")
+
+from tests.web.browser.album import CATEGORIES, EACH, make_album, png  # noqa: E402
+from tests.web.browser.audit import problems  # noqa: E402
+from tests.web.browser.running import running  # noqa: E402
+from tests.web.browser.visiting import PHONE, WIDE, Visit  # noqa: E402
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no browser: apt-get install chromium lets these tests run"
+)
+TOKEN = "a-token-of-these-tests"
+N = EACH * len(CATEGORIES)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def album(tmp_path_factory):
+    return make_album(tmp_path_factory.mktemp("browser"))
+
+
+@pytest.fixture(scope="module")
+def server(album):
+    with running(album) as address:
+        yield address
+
+
+@pytest.fixture
+def writable(album, tmp_path):
+    copy = shutil.copytree(album, tmp_path / "album")
+    with running(copy, writable=True, token=TOKEN) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens pages, and fails the test if one of them did what no page may do."""
+    visits = []
+
+    def open_page(address, **options):
+        context = browser.new_context(**(WIDE | {"reduced_motion": "reduce"} | options))
+        visits.append(Visit(context, address))
+        return visits[-1]
+
+    yield open_page
+    for one in visits:
+        one.context.close()
+    assert [wrong for one in visits for wrong in one.wrong] == []
+
+
+def test_start(server, visit):
+    here = visit(server).go("/")
+    page = here.page
+    assert page.title() == "album"
+    assert page.inner_text("h1:visible") == "album"
+    assert f"{N} pictures, each a code of 48 bits" in page.inner_text("#lead")
+    chips = page.locator("#example-names .chip")
+    assert {"truck", "wolf"} < {text.split(": ")[-1] for text in chips.all_text_contents()}
+    assert chips.filter(has=page.locator(".is-unseen")).count() == 2
+    assert page.locator("#mosaic img").count() == 24
+    options = page.locator("#names option")
+    marks = dict(
+        zip(here.attributes(options, "value"), here.attributes(options, "label"), strict=True)
+    )
+    assert marks["truck"].startswith("○")
+    assert "unseen" in marks["truck"]
+    assert marks["cat"].startswith("●")
+    assert f"{EACH} here" in marks["cat"]
+    page.wait_for_selector("#mini.drawn", state="attached")
+    here.shoot("start")
+    page.click("#mosaic a >> nth=5")
+    here.until_query("id=")
+    assert here.distances[0] == 0
+
+
+def test_search_with_a_picture_that_is_dropped(server, visit):
+    here = visit(server).go("/")
+    assert here.drop(png("ship", 900)) is True
+    here.until_query(r"\?code=[0-9a-f]{12}$")
+    assert here.labels[:8] == ["ship"] * 8
+    assert here.page.locator("#drop").is_hidden()
+    preview = here.page.locator("#asked-picture img")
+    assert preview.get_attribute("src").startswith("blob:")
+    assert preview.evaluate("image => image.naturalWidth") > 0
+    assert here.page.locator("#asked-code svg").count() == 1
+    here.shoot("dropped")
+
+
+def test_search_with_a_picture_that_is_pasted(server, visit):
+    here = visit(server).go("/")
+    here.paste(png("cat", 901))
+    here.until_query("code=")
+    assert here.labels[:8] == ["cat"] * 8
+    here.shoot("pasted")
+
+
+def test_search_with_a_file_that_is_chosen(server, visit, tmp_path):
+    file = tmp_path / "mine.png"
+    file.write_bytes(png("dog", 902))
+    here = visit(server).go("/")
+    with here.page.expect_file_chooser() as chooser:
+        here.page.click("#pick")
+    chooser.value.set_files(file)
+    here.until_query("code=")
+    assert set(here.labels[:8]) <= {"dog", "wolf"}
+    here.shoot("chosen")
+
+
+def test_what_is_no_picture_leaves_everything_as_it_was(server, visit):
+    here = visit(server).allow(422).go("/?name=cat")
+    before = here.ids
+    here.drop(b"this is no picture", "a.png")
+    here.page.wait_for_selector("#error:visible")
+    assert here.page.inner_text("#error").endswith(".")
+    assert here.ids == before
+    assert here.page.url.endswith("?name=cat")
+    here.drop(b"text", "a.txt", kind="text/plain")
+    assert here.page.inner_text("#error") == "That is no picture."
+    here.search("ship")
+    assert here.page.locator("#error").is_hidden()
+
+
+def test_name_of_an_unseen_category(server, visit):
+    here = visit(server).go("/").search("truck")
+    assert here.page.url.endswith("?name=truck")
+    assert len(here.ids) == 60
+    assert set(here.labels[:20]) <= {"truck", "automobile"}
+    assert "truck" in here.labels
+    assert here.distances == sorted(here.distances, reverse=True)
+    assert here.page.inner_text("h1:visible") == "truck"
+    assert "unseen" in here.page.inner_text("#asked-kind")
+    assert here.page.locator("#radius-row").is_hidden()
+    assert here.page.locator("#grid .barcode .mark").count() == 0
+    why = here.page.locator("#why-body")
+    why.locator(".bars li").first.wait_for()
+    assert why.locator(".bars .name").first.inner_text() == "automobile"
+    assert why.locator(".forecast p").inner_text() != ""
+    assert "never saw" in why.inner_text()
+    here.shoot("unseen-name")
+
+
+def test_unknown_name(server, visit):
+    here = visit(server).allow(422).go("/?label=cat&name=cat").search("trukc")
+    assert "trukc" in here.page.inner_text("#error")
+    assert here.page.input_value("#query") == "trukc"
+    assert here.ids == []
+    assert here.page.locator("#labels input[value=cat]").is_checked()
+    here.shoot("unknown-name")
+
+
+def test_more_like_a_result(server, visit):
+    here = visit(server).go("/?name=ship&label=ship")
+    chosen = here.ids[3]
+    here.page.click("#grid a.frame >> nth=3")
+    here.until_query(f"id={chosen}")
+    assert "label=ship" in here.page.url, "the filter stays"
+    assert here.distances[here.ids.index(chosen)] == 0
+    assert here.distances == sorted(here.distances)
+    assert here.page.locator("#asked-code svg[role=img]").count() == 1
+    why = here.page.locator("#why-body .bars li").first
+    why.wait_for()
+    assert re.search(r"[01]\.\d\d", why.inner_text())
+    here.shoot("more-like-this")
+
+
+def test_marked_bits_are_those_that_differ(server, visit):
+    here = visit(server).go("/?id=30")
+    marks = here.page.eval_on_selector_all(
+        "#grid .tile",
+        """tiles => tiles.map((tile) => {
+          const d = tile.querySelector(".barcode .mark")?.getAttribute("d") ?? "";
+          return (d.match(/M/g) ?? []).length;
+        })""",
+    )
+    assert marks == here.distances
+    assert max(marks) > 0 == marks[0]
+
+
+def test_details(server, visit):
+    here = visit(server).go("/?id=30")
+    page = here.page
+    page.hover("#grid .tile >> nth=4")
+    page.click("#grid .tile >> nth=4 >> .more")
+    dialog = page.locator("#details")
+    dialog.locator(".bars li").first.wait_for()
+    here.rest()
+    assert page.inner_text("#details-title") == f"Item {here.ids[4]}"
+    text = dialog.inner_text()
+    assert "year" in text
+    assert "of 48 bits" in text
+    assert re.search(r"\w+\d+\.png", text)
+    assert '{"by":"hand"}' in text
+    assert dialog.locator(".large img").evaluate("image => image.naturalWidth") == 96
+    assert page.locator("#details >> text=Remove").count() == 0
+    assert problems(page) == []
+    here.shoot("details")
+    page.keyboard.press("Escape")
+    assert dialog.is_hidden()
+    assert page.evaluate("document.activeElement.className") == "more"
+
+
+def test_shared_address(server, visit):
+    here = visit(server).go("/?label=ship&label=cat&k=12&radius=40")
+    here.drop(png("ship", 903))
+    here.until_query("code=")
+    assert 0 < len(here.ids) <= 12
+    there = visit(server).go(here.page.url.removeprefix(server))
+    assert there.ids == here.ids
+    assert there.distances == here.distances
+    assert there.page.inner_text("h1:visible") == "A code"
+    here.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    here.page.click("#copy")
+    here.page.wait_for_selector("#toast.shown")
+    assert here.page.evaluate("navigator.clipboard.readText()") == here.page.url
+
+
+def test_filter_by_label(server, visit):
+    here = visit(server).go("/?id=0")
+    here.page.check("#labels input[value=dog]")
+    here.until_query("label=dog")
+    assert set(here.labels) == {"dog"}
+    assert len(here.ids) == EACH
+    here.page.check("#labels input[value=wolf]")
+    here.until_query("label=wolf")
+    assert set(here.labels) == {"dog", "wolf"}
+    here.shoot("labels")
+    here.page.uncheck("#labels input[value=dog]")
+    here.until("!location.search.includes('dog')")
+    assert set(here.rest().labels) == {"wolf"}
+
+
+def test_condition(server, visit):
+    here = visit(server).allow(422).go("/?id=0")
+    here.page.click("#more summary")
+    here.page.fill("#where", "year = 2003 and label != 'cat'")
+    here.page.keyboard.press("Enter")
+    here.until_query("where=")
+    assert 0 < len(here.ids) < 10
+    assert "cat" not in here.labels
+    here.page.fill("#where", "year =")
+    here.page.click("#where-form button")
+    here.page.wait_for_selector("#error:visible")
+    assert here.page.input_value("#where") == "year ="
+
+
+def test_sliders(server, visit):
+    here = visit(server).go("/?id=0")
+    page = here.page
+    page.focus("#k")
+    page.keyboard.press("Home")
+    here.until_query("k=1$")
+    assert here.ids == [0]
+    assert page.inner_text("#k-value") == "1 result"
+    page.keyboard.press("End")
+    here.until_query("k=1000")
+    assert f"of {N} results" in page.inner_text("#count")
+    page.focus("#radius")
+    for _ in range(48 - 5):
+        page.keyboard.press("ArrowLeft")
+    here.until_query("radius=5$")
+    here.until("document.getElementById('count').textContent.includes('within 5 bits')")
+    assert 0 < len(here.ids) < N
+    assert max(here.distances) <= 5
+    assert page.get_attribute("#radius", "aria-valuetext") == "at most 5"
+    here.shoot("sliders")
+    page.keyboard.press("End")
+    here.until("!location.search.includes('radius')")
+
+
+def test_pages_and_history(server, visit):
+    here = visit(server).go("/?id=7&k=1000")
+    page = here.page
+    first = here.ids
+    assert page.inner_text("#page") == "Page 1 of 3"
+    assert page.locator("#previous").is_disabled()
+    page.click("#next")
+    here.until_query("page=2")
+    page.click("#next")
+    here.until_query("page=3")
+    third = here.ids
+    assert page.inner_text("#page") == "Page 3 of 3"
+    assert page.locator("#next").is_disabled()
+    assert len(third) == N - 120
+    assert not set(third) & set(first)
+    here.shoot("pages")
+    page.click("#grid a.frame >> nth=0")
+    here.until_query(f"id={third[0]}")
+    page.go_back()
+    here.until_query("page=3")
+    assert here.ids == third
+    page.go_back()
+    here.until_query("page=2")
+    page.go_back()
+    here.until_query("k=1000$")
+    assert here.ids == first
+    page.go_forward()
+    here.until_query("page=2")
+    assert page.inner_text("#page") == "Page 2 of 3"
+
+
+def test_only_the_newest_search_counts(server, visit):
+    here = visit(server).go("/?name=dog")
+    held = []
+    here.page.route(re.compile("search.*name=cat"), lambda route: held.append(route))
+    here.page.fill("#query", "cat")
+    here.page.keyboard.press("Enter")
+    here.until("location.search === '?name=cat'")
+    here.search("ship")
+    assert len(held) == 1
+    assert here.page.inner_text("h1:visible") == "ship"
+    assert here.labels[0] == "ship"
+
+
+def test_busy_server(server, visit):
+    here = visit(server).allow(429).go("/")
+    answers = iter([True, True])
+
+    def turn_away(route):
+        if next(answers, False):
+            route.fulfill(status=429, headers={"Retry-After": "1"}, body='{"detail": "busy"}')
+        else:
+            route.continue_()
+
+    here.page.route(re.compile("api/search"), turn_away)
+    here.page.fill("#query", "ship")
+    here.page.keyboard.press("Enter")
+    here.page.wait_for_selector("#toast.shown")
+    assert "busy" in here.page.inner_text("#toast")
+    here.page.wait_for_selector("#grid .tile")
+    assert here.labels[0] == "ship"
+
+
+def test_keyboard_only(server, visit):
+    here = visit(server).go("/")
+    page = here.page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "query"
+    page.keyboard.type("ship")
+    page.keyboard.press("Escape")  # the list of names
+    page.keyboard.press("Enter")
+    here.until_query("name=ship")
+    ids = here.ids
+    page.focus("#copy")
+    page.keyboard.press("Tab")
+    columns = page.evaluate(
+        "getComputedStyle(document.getElementById('grid')).gridTemplateColumns.split(' ').length"
+    )
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert f"id={ids[columns]}" in page.evaluate("document.activeElement.href")
+    here.shoot("keyboard")
+    page.keyboard.press("Enter")
+    here.until_query(f"id={ids[columns]}")
+    assert here.ids[0] == ids[columns] or here.distances[0] == 0
+    page.focus("#grid .more >> nth=1")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#details[open]")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/", "/?id=3", "/?name=truck", "/?view=map"])
+def test_everybody_can_read_it(server, visit, path, scheme):
+    here = visit(server, color_scheme=scheme).go(path)
+    if path.endswith("map"):
+        here.page.wait_for_selector("#map[data-points]")
+    assert problems(here.page) == []
+
+
+def test_dark(server, visit):
+    here = visit(server, color_scheme="dark").go("/?id=30")
+    colour = here.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(int(part) for part in re.findall(r"\d+", colour)) < 40
+    here.shoot("dark")
+    here.go("/").shoot("dark-start")
+
+
+def test_phone(server, visit):
+    here = visit(server, **PHONE).go("/")
+    page = here.page
+    assert here.overflow() <= 0
+    here.shoot("phone-start")
+    page.fill("#query", "truck")
+    page.tap("#search button[type=submit]")
+    here.until_query("name=truck")
+    assert here.overflow() <= 0
+    here.shoot("phone-name")
+    here.go("/?id=30")
+    assert here.overflow() <= 0
+    bars = page.locator("#grid .barcode").first.bounding_box()
+    assert bars["width"] >= 2 * 48, "a bit is at least two pixels wide"
+    here.shoot("phone-results")
+    page.tap("#refine > summary")
+    for control in ("#k", "#radius", "#labels input >> nth=0", "#more summary"):
+        page.locator(control).scroll_into_view_if_needed()
+        box = page.locator(control).bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+    page.tap("#why > summary")
+    page.locator("#why-body .bars li").first.wait_for()
+    assert here.overflow() <= 0
+    here.shoot("phone-refine")
+    page.locator("#grid .more >> nth=0").tap()
+    page.wait_for_selector("#details[open]")
+    here.rest()
+    assert here.overflow() <= 0
+    here.shoot("phone-details")
+
+
+def painted(page):
+    """A pixel of the map that a point covers, seen from the window, and how many there are."""
+    return page.evaluate("""() => {
+      const canvas = document.getElementById("map");
+      const { width, height } = canvas;
+      const copy = new OffscreenCanvas(width, height).getContext("2d");
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, width, height);
+      const found = [];
+      for (let i = 0; i < width * height; i++) if (data[4 * i + 3]) found.push(i);
+      const middle = found[found.length >> 1];
+      const box = canvas.getBoundingClientRect();
+      const scale = box.width / width;
+      return {
+        n: found.length, x: box.left + (middle % width) * scale,
+        y: box.top + Math.floor(middle / width) * scale, columns: width,
+      };
+    }""")
+
+
+def test_map(server, visit):
+    here = visit(server).go("/")
+    page = here.page
+    page.click("#to-map")
+    page.wait_for_selector(f"#map[data-points='{N}']")
+    assert page.url.endswith("?view=map")
+    assert page.inner_text("h1:visible") == "Map of album"
+    assert "2 of them unseen in training: truck, wolf" in page.inner_text("#atlas-summary")
+    spot = painted(page)
+    assert spot["n"] > 2 * N
+    here.shoot("map")
+    page.mouse.move(spot["x"] + 1, spot["y"])
+    page.wait_for_selector("#tip:visible")
+    assert page.locator("#tip strong").inner_text() in CATEGORIES
+    page.mouse.wheel(0, -240)
+    here.until("Number(document.getElementById('map').dataset.zoom) > 1.5")
+    page.click("#zoom-all")
+    here.until("document.getElementById('map').dataset.zoom === '1.000'")
+    page.uncheck("#legend input >> nth=0")
+    page.wait_for_selector(f"#map[data-points='{N - EACH}']")
+    page.check("#legend input >> nth=0")
+    page.click("#legend button >> nth=1")
+    assert page.get_attribute("#legend button >> nth=1", "aria-pressed") == "true"
+    here.shoot("map-highlight")
+    page.click("#legend button >> nth=1")
+    spot = painted(page)
+    page.mouse.click(spot["x"], spot["y"])
+    here.until_query("id=")
+    assert here.distances[0] == 0
+    page.go_back()
+    here.until_query("view=map")
+    assert page.locator("#map").is_visible()
+
+
+def test_map_by_keys(server, visit):
+    here = visit(server).go("/?view=map")
+    page = here.page
+    page.wait_for_selector("#map[data-points]")
+    page.focus("#map")
+    for _ in range(9):
+        page.keyboard.press("+")
+    here.until("Number(document.getElementById('map').dataset.zoom) > 10")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("0")
+    here.until("document.getElementById('map').dataset.zoom === '1.000'")
+    spot = painted(page)
+    page.mouse.move(spot["x"], spot["y"])
+    for _ in range(3):
+        page.mouse.wheel(0, -240)
+    here.until("document.getElementById('map').dataset.zoom > 5")
+    here.until("document.getElementById('map').dataset.thumbnails > 0")
+    page.wait_for_load_state("networkidle")
+    here.shoot("map-thumbnails")
+
+
+def test_map_on_a_phone(server, visit):
+    here = visit(server, **PHONE).go("/?view=map")
+    here.page.wait_for_selector("#map[data-points]")
+    assert here.overflow() <= 0
+    here.shoot("phone-map")
+
+
+def test_map_that_is_being_made(server, visit):
+    here = visit(server)
+    states = iter(
+        ['{"state": "computing", "items": 0, "total": 150, "generation": 1, "categories": []}']
+    )
+
+    def answer(route):
+        early = next(states, None)
+        if early:
+            route.fulfill(body=early, content_type="application/json")
+        else:
+            route.continue_()
+
+    here.page.route(re.compile("api/map$"), answer)
+    here.page.goto(server + "/?view=map")
+    here.page.wait_for_selector("#map-wait:visible")
+    assert "is being drawn" in here.page.inner_text("#map-wait")
+    here.page.wait_for_selector("#map[data-points]")
+    assert here.page.locator("#map-wait").is_hidden()
+
+
+def test_adding_and_removing(writable, visit, tmp_path):
+    files = {"new.png": png("ship", 950), "known.png": png("cat", 3), "broken.png": b"nothing"}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    here = visit(writable).go(f"/#token={TOKEN}")
+    page = here.page
+    assert "token" not in page.url
+    page.click("#add-open")
+    page.set_input_files("#adding-files", [tmp_path / "new.png", tmp_path / "known.png"])
+    here.drop(files["broken.png"], "broken.png", onto="#adding-area")
+    assert "3 pictures" in page.inner_text("#adding-chosen")
+    page.fill("#adding-labels", "ship, <b>bold</b>")
+    page.click("#adding-send")
+    page.wait_for_selector("#adding-report .good")
+    report = page.inner_text("#adding-report")
+    assert "1 picture added" in report
+    assert "1 already there" in report
+    assert page.locator(".failures li").inner_text().startswith("broken.png")
+    here.shoot("adding")
+    assert problems(page) == []
+    page.keyboard.press("Escape")
+    here.go(f"/?id={N}")
+    assert here.ids[0] == N or N in here.ids
+    tags = page.locator(f"#grid a[href*='id={N}'] ~ .line .name").all_text_contents()
+    assert tags == ["ship", "<b>bold</b>"]
+    page.hover(f"#grid .tile:has(a[href*='id={N}'])")
+    page.click(f"#grid .tile:has(a[href*='id={N}']) .more")
+    page.click("#details >> text=Remove…")
+    assert page.evaluate("document.activeElement.textContent") == "Keep it"
+    here.shoot("removing")
+    here.allow(404)  # the page asks for the item again
+    page.click("#details button.danger")
+    page.wait_for_selector("#details", state="hidden")
+    page.wait_for_selector("#error:visible")
+    assert f"There is no item {N}" in page.inner_text("#error")
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(f"{writable}/api/items/{N}")
+
+
+def test_token_is_asked_for(writable, visit):
+    here = visit(writable).allow(401).go("/?id=30")
+    page = here.page
+    gone = here.ids[5]
+    page.hover("#grid .tile >> nth=5")
+    page.click("#grid .tile >> nth=5 >> .more")
+    page.click("#details >> text=Remove…")
+    page.click("#details button.danger")
+    page.wait_for_selector("#token[open]")
+    page.fill("#token-value", "not the token of this server")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#token-error:visible")
+    here.shoot("token")
+    page.fill("#token-value", TOKEN)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#details", state="hidden")
+    here.until(
+        f'!document.querySelector(\'#grid a[href*="id={gone}&"], #grid a[href$="id={gone}"]\')'
+    )
+    assert gone not in here.rest().ids
+    cookies = here.context.cookies()
+    assert [cookie["httpOnly"] for cookie in cookies] == [True]
