@@ -3,6 +3,7 @@
 import re
 import shutil
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ api = pytest.importorskip(
 )
 pytest.importorskip("uvicorn", reason="no web service: pip install '.[web]' lets these tests run")
 
+import zshash.web  # noqa: E402
 from tests.web.browser.album import CATEGORIES, EACH, make_album, png  # noqa: E402
 from tests.web.browser.audit import problems  # noqa: E402
 from tests.web.browser.running import running  # noqa: E402
@@ -20,6 +22,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no browser: apt-get install chromium lets these tests run"
 )
+STATIC = Path(zshash.web.__file__).parent / "static"
 TOKEN = "a-token-of-these-tests"
 N = EACH * len(CATEGORIES)
 
@@ -591,3 +594,9 @@ def test_token_is_asked_for(writable, visit):
     assert gone not in here.rest().ids
     cookies = here.context.cookies()
     assert [cookie["httpOnly"] for cookie in cookies] == [True]
+
+
+def test_all_modules_are_fetched_at_once(server):
+    with urllib.request.urlopen(f"{server}/") as answer:
+        named = set(re.findall(r'"static/(\w+\.js)"', answer.read().decode()))
+    assert named == {file.name for file in STATIC.glob("*.js")}
