@@ -1,8 +1,10 @@
 """Names and codes: finding items by a category's name, and names by an item's code.
 
-What `zshash.ZSH` has learned is A = WRᵀ: a code b stands at bA among the vectors of names.
+What `zshash.ZSH` has learned is A = WRᵀ: a code b stands at bA among the vectors of names. How
+well it fits a name y is the cosine of the two, b·Ay / ‖bA‖.
 """
 
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -13,12 +15,13 @@ from numpy.typing import NDArray
 from zshash.codes import unpack
 from zshash.collection.errors import CollectionError
 from zshash.collection.filtering import label_counts
-from zshash.collection.rows import Found, Page
-from zshash.collection.searching import OtherModel, best_page
+from zshash.collection.rows import Found, Page, Ranking
+from zshash.collection.searching import OtherModel, Rank, best_page
 from zshash.collection.store import Store
 from zshash.encoding import Encoder
 from zshash.hashing import ZSH
-from zshash.semantics import Source, UnknownNames, average_similarity, open_source
+from zshash.index import HammingIndex
+from zshash.semantics import Source, UnknownNames, open_source
 from zshash.semantics.names import normalise, synonyms
 
 __all__ = ["Forecast", "Meaning", "NearName", "explain_code", "explain_name", "search_name"]
@@ -28,6 +31,7 @@ SHOWN = 10
 MOST_LABELS = 1000  # whose meanings are looked up
 CLOSE, FAR = 2 / 3, 1 / 3
 FEWEST = 3  # seen categories to compare a name with
+CODES_AT_ONCE = 65_536
 Vectors = NDArray[np.float64]
 
 
@@ -46,9 +50,9 @@ class Forecast(NamedTuple):
     ----------
     verdict : {"seen", "close", "usual", "far", "unknown"}
     similarity : float
-        Average cosine of the name to those of the seen categories.
+        Cosine of the name to the nearest one of a seen category.
     rank : float
-        Share of the seen categories that are less similar to the others of them; NaN where there
+        Share of the seen categories whose own nearest other one is less near; NaN where there
         are too few to compare with.
     text : str
         The same in words.
@@ -84,49 +88,108 @@ def search_name(store: Store, name: str, page: Page, where: str | None) -> Found
     while True:
         with store.reading():
             encoder = store.encoder
-        direction = _direction(store, encoder, name)
+        rank = _ranks(store, encoder, _vector(store, encoder, name), page.k, where or "")
         try:
-            return best_page(store, direction, page, where, encoder)
+            return best_page(store, rank, page, where, encoder)
         except OtherModel:
             continue
+
+
+def _ranks(store: Store, encoder: Encoder, vector: Vectors, k: int, where: str) -> Rank:
+    """What finds the items that fit a vector best."""
+    direction = encoder.hasher.directions(vector)
+
+    def rank(index: HammingIndex, generation: int) -> list[Ranking]:
+        index = copy(index)  # as it is now, whoever changes it meanwhile
+        return [_best(index, direction, _lengths(store, encoder, index, generation, where), k)]
+
+    return rank
+
+
+def _best(index: HammingIndex, direction: Vectors, lengths: Vectors, k: int) -> Ranking:
+    """The `k` items of the largest cosines b·Ay / ‖bA‖, ties by id."""
+    codes, ids = index.codes, index.ids
+    scores = _products(codes, direction) / lengths
+    if k < len(scores):
+        chosen = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
+        scores, ids = scores[chosen], ids[chosen]
+    order = np.lexsort((ids, -scores))[:k]
+    return Ranking(scores[order], ids[order])
+
+
+def _products(codes: NDArray[np.uint8], direction: Vectors) -> Vectors:
+    """b·d of packed codes, by way of what each byte contributes."""
+    signs = 2.0 * unpack(np.arange(256, dtype=np.uint8)[:, None], 8) - 1.0
+    padded = np.zeros(8 * codes.shape[1])
+    padded[: len(direction)] = direction
+    tables = padded.reshape(-1, 8) @ signs.T
+    sums = np.zeros(len(codes))
+    for column, table in zip(codes.T, tables, strict=True):
+        sums += table[column]
+    return sums
+
+
+def _lengths(
+    store: Store, encoder: Encoder, index: HammingIndex, generation: int, where: str
+) -> Vectors:
+    """‖bA‖ of all codes, remembered until items change."""
+    key = f"\0lengths {where}"
+    known: tuple[Encoder, Vectors] | None = store.remembered.get(generation, key)
+    if known is None or known[0] is not encoder or len(known[1]) != len(index):
+        known = encoder, lengths_of(encoder.hasher, index.codes)
+        store.remembered.put(generation, key, known)
+    return known[1]
+
+
+def lengths_of(hasher: ZSH, codes: NDArray[np.uint8]) -> Vectors:
+    """‖bA‖ of packed codes (n, bytes); as ‖bA‖² = bAAᵀbᵀ, the length of names does not matter."""
+    meaning = hasher.meanings(np.eye(hasher.n_bits))
+    form = (meaning @ meaning.T).astype(np.float32)
+    squares = np.empty(len(codes))
+    for start in range(0, len(codes), CODES_AT_ONCE):
+        bits = unpack(codes[start : start + CODES_AT_ONCE], hasher.n_bits).astype(np.float32)
+        signs = 2 * bits - 1
+        squares[start : start + CODES_AT_ONCE] = np.einsum("ij,ij->i", signs @ form, signs)
+    return np.sqrt(np.maximum(squares, np.finfo(np.float32).tiny))
 
 
 def explain_name(store: Store, name: str) -> Meaning:
     """The seen categories that are nearest to a name, and what that makes one expect."""
     with store.reading():
         encoder = store.encoder
+    _check_names(store, encoder)
     seen = _seen(encoder)
-    vectors = _known_vectors(store, encoder, name)
-    cosines = vectors[1:] @ vectors[0]
+    vectors = _full_vectors(_specs(store, encoder), seen, _called(encoder), name)
+    cosines = vectors[:-1] @ vectors[-1]
     is_seen = normalise(name) in map(normalise, seen)
     order = np.argsort(-cosines, kind="stable")[:SHOWN]
     nearest = [NearName(seen[place], float(cosines[place]), True) for place in order]
-    return Meaning(name, is_seen, nearest, _forecast(name, is_seen, cosines, vectors[1:]))
+    return Meaning(name, is_seen, nearest, _forecast(name, nearest[0], is_seen, vectors[:-1]))
 
 
-def _forecast(name: str, is_seen: bool, cosines: Vectors, seen: Vectors) -> Forecast:
-    """Compare a name's average similarity to the seen ones with theirs to each other."""
-    similarity = float(cosines.mean())
+def _forecast(name: str, nearest: NearName, is_seen: bool, seen: Vectors) -> Forecast:
+    """Compare how near a name's nearest seen category is with how near these have one."""
     if is_seen:
-        text = f"The model was trained on pictures of {name}, so this category is well known to it."
-        return Forecast("seen", similarity, float("nan"), text)
+        text = f"The model was trained on pictures of {name}."
+        return Forecast("seen", nearest.cosine, float("nan"), text)
     if len(seen) < FEWEST:
         text = f"The model has seen only {len(seen)} categories, too few for a forecast."
-        return Forecast("unknown", similarity, float("nan"), text)
-    rank = float((average_similarity(seen) < similarity).mean())
+        return Forecast("unknown", nearest.cosine, float("nan"), text)
+    among = seen @ seen.T
+    np.fill_diagonal(among, -1.0)
+    rank = float((among.max(axis=1) < nearest.cosine).mean())
     verdict = "close" if rank >= CLOSE else "far" if rank < FAR else "usual"
     means = {
-        "close": "so what was learned from them should carry over well",
+        "close": "so it should be found well",
         "usual": "so expect about what a typical category gets",
-        "far": "so little of what was learned from them carries over: expect a poor result",
+        "far": "so expect little: the model has learned next to nothing of what it looks like",
     }
     text = (
-        f"Nobody labelled {name} for the model. On average it is closer in meaning to the seen "
-        f"categories than {rank:.0%} of these are to each other, {means[verdict]}. This is a hint "
-        "and no promise: similarity of names foretold retrieval in the original paper, and did "
-        "not on every data set since."
+        f"No picture of {name} was labelled for the model. Nearest to it in meaning is "
+        f"{nearest.name}, nearer than {rank:.0%} of the seen categories have another one: "
+        f"{means[verdict]}. A hint, and no promise."
     )
-    return Forecast(verdict, similarity, rank, text)
+    return Forecast(verdict, nearest.cosine, rank, text)
 
 
 def explain_code(store: Store, code: NDArray[np.uint8], n: int) -> list[NearName]:
@@ -153,25 +216,18 @@ def _all_names(store: Store, encoder: Encoder) -> tuple[tuple[str, ...], Vectors
     return (*seen, *labels), _vectors(specs, seen, called, labels)
 
 
-def _direction(store: Store, encoder: Encoder, name: str) -> NDArray[np.float32]:
-    """How much each bit speaks for a name: A(y − ȳ), (n_bits,)."""
-    vectors = _known_vectors(store, encoder, name)
-    direction = encoder.hasher.directions(vectors[0], vectors[1:].mean(axis=0))
-    return np.asarray(direction, dtype=np.float32)
-
-
-def _known_vectors(store: Store, encoder: Encoder, name: str) -> Vectors:
-    """Vectors of a name and of all seen ones, which the model can make something of."""
+def _vector(store: Store, encoder: Encoder, name: str) -> Vectors:
+    """The vector of a name, which the model can make something of."""
     _check_names(store, encoder)
     vectors = _vectors(_specs(store, encoder), _seen(encoder), _called(encoder), (name,))
-    vectors = np.concatenate([vectors[-1:], vectors[:-1]])
     expected = encoder.hasher.mapping_.shape[1]
     if vectors.shape[1] != expected:
         raise CollectionError(
             f"{store.folder}: its model was trained with vectors of {expected} numbers for a "
             f"name, and these have {vectors.shape[1]}: name the same sources as semantics"
         )
-    return vectors
+    vector: Vectors = vectors[-1]
+    return vector
 
 
 def _check_names(store: Store, encoder: Encoder) -> None:
@@ -223,6 +279,18 @@ def _vectors(
         basis = called if spec == WORDNET else seen
         wanted = [*basis, *names]
         parts.append(open_source(spec, seen=basis, only=wanted).embed(wanted))
+    return np.asarray(np.hstack(parts) / np.sqrt(len(parts)), dtype=np.float64)
+
+
+@lru_cache(maxsize=64)
+def _full_vectors(
+    specs: tuple[str, ...], seen: tuple[str, ...], called: tuple[str, ...], name: str
+) -> Vectors:
+    """The same of one more name, with all that it means: also what no seen one shares with it."""
+    parts = []
+    for spec in specs:
+        wanted = [*(called if spec == WORDNET else seen), name]
+        parts.append(open_source(spec, seen=wanted, only=wanted).embed(wanted))
     return np.asarray(np.hstack(parts) / np.sqrt(len(parts)), dtype=np.float64)
 
 

@@ -16,7 +16,7 @@ class Remembered:
     (1, None)
     """
 
-    def __init__(self, most: int = 8) -> None:
+    def __init__(self, most: int = 16) -> None:
         self._most, self._generation = most, -1
         self._found: OrderedDict[str, Any] = OrderedDict()
         self._mutex = threading.Lock()

@@ -21,7 +21,7 @@ from zshash.index import HammingIndex
 __all__ = ["OtherModel", "best_page", "code_of_query", "items", "pages", "thumbnail", "within"]
 
 ATTEMPTS = 3
-Rank = Callable[[HammingIndex], list[Ranking]]
+Rank = Callable[[HammingIndex, int], list[Ranking]]  # of an index at a generation
 Used = TypeVar("Used")
 
 QUERY = "give the path or the bytes of a picture, its pixels (uint8), or features (d,)"
@@ -86,17 +86,17 @@ def consistent(
         part = index if where is None else subset(store, index, where, state.generation)
         if part is None:
             continue
-        rankings = rank(part)
+        rankings = rank(part, state.generation)
         with store.reading() as now:
             if now.generation == state.generation:
                 return use(rankings)
     ids = None if where is None else find(store, where)
-    with store.reading():
+    with store.reading() as state:
         _check_encoder(store, encoder)
         index = store.mirror.index
         if ids is not None:
             index = index.subset(ids[np.isin(ids, index.ids)])
-        return use(rank(index))
+        return use(rank(index, state.generation))
 
 
 def _check_encoder(store: Store, encoder: Encoder | None) -> None:
@@ -113,7 +113,7 @@ def pages(
 ) -> list[Found]:
     """Of each code the page that is wanted of its nearest items."""
 
-    def rank(index: HammingIndex) -> list[Ranking]:
+    def rank(index: HammingIndex, _: int) -> list[Ranking]:
         distances, ids = index.search(codes, max((page.k for page in wanted), default=1))
         return [
             _cut(page, Ranking(*own)) for page, *own in zip(wanted, distances, ids, strict=True)
@@ -170,17 +170,8 @@ def _pick(store: Store, wanted: Sequence[Page], rankings: list[Ranking]) -> list
     return [Found(total, own) for total, own in zip(totals, found, strict=True)]
 
 
-def best_page(
-    store: Store, direction: NDArray[np.float32], page: Page, where: str | None, encoder: Encoder
-) -> Found:
-    """A page of the items whose codes have the largest products with a direction."""
-
-    def rank(index: HammingIndex) -> list[Ranking]:
-        if not len(index):
-            return [Ranking(np.empty(0), np.empty(0, dtype=np.int64))]
-        scores, ids = index.search_weighted(direction[None], page.k)
-        return [Ranking(scores[0], ids[0])]
-
+def best_page(store: Store, rank: Rank, page: Page, where: str | None, encoder: Encoder) -> Found:
+    """A page of the items that `rank` finds for the one query that it stands for."""
     return consistent(store, rank, where, lambda found: _pick(store, [page], found), encoder)[0]
 
 
@@ -193,7 +184,7 @@ def within(
 ) -> list[list[Match]]:
     """The items within a radius of each code."""
 
-    def rank(index: HammingIndex) -> list[Ranking]:
+    def rank(index: HammingIndex, _: int) -> list[Ranking]:
         limits, distances, ids = index.radius(codes, r)
         edges = limits[1:-1]
         parts = zip(np.split(distances, edges), np.split(ids, edges), strict=True)

@@ -51,7 +51,7 @@ ASKED = {
     "names": (
         "Beyond the paper: rank pictures by the *name* of an unseen category, with no picture to "
         "search with. A maps codes to label vectors, y is the vector of the name, ȳ the mean of "
-        "the seen ones; the first way is what `zshash search --name` does."
+        "the seen ones; the second way is what `zshash search --name` does."
     ),
     "labels": (
         "Beyond the paper: where label vectors come from, all else equal. Several sources are "
