@@ -5,6 +5,7 @@ import shutil
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 api = pytest.importorskip(
@@ -16,7 +17,8 @@ import zshash.web  # noqa: E402
 from tests.web.browser.album import CATEGORIES, EACH, make_album, png  # noqa: E402
 from tests.web.browser.audit import problems  # noqa: E402
 from tests.web.browser.running import running  # noqa: E402
-from tests.web.browser.visiting import PHONE, WIDE, Visit  # noqa: E402
+from tests.web.browser.visiting import PHONE, PICTURES, WIDE, Visit  # noqa: E402
+from zshash import LSH, Collection  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
@@ -600,3 +602,104 @@ def test_all_modules_are_fetched_at_once(server):
     with urllib.request.urlopen(f"{server}/") as answer:
         named = set(re.findall(r'"static/(\w+\.js)"', answer.read().decode()))
     assert named == {file.name for file in STATIC.glob("*.js")}
+
+
+@pytest.fixture(scope="module")
+def features(tmp_path_factory):
+    """A server over a collection without pictures, whose model knows no names."""
+    X = np.random.RandomState(0).randn(200, 12).astype(np.float32)
+    folder = tmp_path_factory.mktemp("features") / "features"
+    labels = [[f"group {i % 20}", "even" if i % 2 == 0 else "odd"] for i in range(200)]
+    with Collection.create(folder, LSH(n_bits=128, random_state=0).fit(X)) as collection:
+        collection.add(X, labels=labels)
+    with running(folder) as address:
+        yield address
+
+
+def test_items_without_pictures_and_names(features, visit):
+    here = visit(features).allow(422).go("/")
+    page = here.page
+    assert page.locator("#pick").is_hidden()
+    assert page.locator("#examples").is_hidden()
+    assert page.locator("#mosaic .pattern").count() == 24
+    assert here.drop(png("cat", 1)) is False
+    here.search("cat")
+    assert "can not be searched by name" in page.inner_text("#error")
+    here.search("#7")
+    assert here.ids[0] == 7
+    assert page.locator("#grid .pattern").count() == 60
+    assert page.locator("#grid .is-unseen").count() == 0
+    page.locator("#why-body .note").wait_for()
+    assert page.inner_text("#why-body").endswith(".")
+    here.shoot("patterns")
+    page.fill("#label-filter", "group 17")
+    page.check("#labels input")
+    here.until_query("label=group")
+    assert set(here.labels) == {"group 17"}
+
+
+def test_map_of_items_without_pictures(features, visit):
+    here = visit(features).allow(404, 422).go("/?view=map")
+    here.page.wait_for_selector("#map[data-points='200']")
+    here.page.fill("#legend-filter", "odd")
+    here.shoot("map-features")
+    spot = painted(here.page)
+    here.page.mouse.click(spot["x"], spot["y"])
+    here.until_query("id=")
+    assert here.distances[0] == 0
+
+
+@pytest.fixture
+def distrustful(album):
+    """A server that believes to be on a network."""
+    with running(album, host="0.0.0.0", token=TOKEN) as address:
+        yield address
+
+
+def test_server_that_asks_everybody_for_the_token(distrustful, visit):
+    here = visit(distrustful).allow(401)
+    here.page.goto(f"{distrustful}/?name=ship")
+    here.page.wait_for_selector("#token[open]")
+    assert problems(here.page) == ["0 titles", "no footer"], "nothing is shown yet"
+    here.page.fill("#token-value", TOKEN)
+    here.page.keyboard.press("Enter")
+    assert here.rest().labels[0] == "ship"
+    there = visit(distrustful)
+    there.page.goto(f"{distrustful}/?name=ship#token={TOKEN}")
+    assert there.rest().ids == here.ids
+    assert there.page.url == f"{distrustful}/?name=ship"
+
+
+@pytest.mark.parametrize("path", ["/", "/?id=3", "/?name=truck"])
+def test_nothing_jumps(server, visit, path):
+    here = visit(server).go(path)
+    here.until(PICTURES)
+    shifted = here.page.evaluate("""() => new Promise((resolve) => {
+      let sum = 0;
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) sum += entry.value;
+      }).observe({ type: "layout-shift", buffered: true });
+      setTimeout(() => resolve(sum), 200);
+    })""")
+    assert shifted < 0.05
+
+
+def test_two_fingers_zoom_the_map(server, visit):
+    here = visit(server, **PHONE).go("/?view=map")
+    here.page.wait_for_selector("#map[data-points]")
+    box = here.page.locator("#map").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    fingers = here.context.new_cdp_session(here.page)
+
+    def touch(kind, gap):
+        points = [{"x": x - gap, "y": y, "id": 1}, {"x": x + gap, "y": y, "id": 2}]
+        fingers.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points if gap else []}
+        )
+
+    touch("touchStart", 20)
+    for gap in (30, 50, 80):
+        touch("touchMove", gap)
+    touch("touchEnd", 0)
+    here.until("document.getElementById('map').dataset.zoom > 3")
+    assert here.page.url.endswith("?view=map"), "that was no click"

@@ -1,7 +1,7 @@
 /** The page: what is asked decides what is shown. */
 
 import { Adding } from "./adding.js";
-import { ask, configure, overtaken } from "./api.js";
+import { ask, configure, giveUp, overtaken } from "./api.js";
 import { isCode } from "./codes.js";
 import { closeDialogs, prepareDialogs } from "./dialogs.js";
 import { openDetails } from "./details.js";
@@ -11,7 +11,7 @@ import { walk } from "./grid.js";
 import { MapView } from "./map.js";
 import { listen } from "./pictures.js";
 import { Refine } from "./refine.js";
-import { showAnswer, showNothing, showQuestion } from "./results.js";
+import { showAnswer, showItem, showNothing, showQuestion } from "./results.js";
 import { welcome } from "./start.js";
 import { asking, nothing, parameters, read, write } from "./state.js";
 import { askToken, tokenFromAddress } from "./token.js";
@@ -196,6 +196,8 @@ class App {
     const { kind, value } = state;
     byId("query").value = kind === "name" ? value : kind === "id" ? `#${value}` : "";
     showQuestion(this.facts, state, kind === "code" ? this.previews.get(value) : null);
+    if (kind === "id") showItem(this.facts, value);
+    else giveUp("asked");
     this.refine.show(state);
     why(byId("why-body"), this.facts, { [kind]: value });
     this.busy(true);

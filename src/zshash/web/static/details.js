@@ -76,7 +76,7 @@ function removal(item, context) {
   const confirm = () => {
     const keep = el("button", { type: "button", onclick: () => { box.replaceChildren(begin); begin.focus(); } }, "Keep it");
     const remove = el("button", { type: "button", class: "danger", onclick: () => away(item, context, box) }, "Remove");
-    box.replaceChildren(el("span", { role: "alert" }, "Remove it from the collection? The file stays."), remove, keep);
+    box.replaceChildren(el("span", { role: "alert" }, "Remove it from the collection?"), remove, keep);
     keep.focus();
   };
   box.append(begin);

@@ -1,6 +1,6 @@
 /** The map of the collection. */
 
-import { address, ask, giveUp, overtaken } from "./api.js";
+import { ask, giveUp, overtaken } from "./api.js";
 import { Camera, steer } from "./camera.js";
 import { byId, count, el, later, plural, show } from "./dom.js";
 import { Legend } from "./legend.js";
@@ -247,7 +247,9 @@ export class MapView {
     const tip = byId("tip");
     const id = this.points.id[i];
     const label = this.about.categories[this.points.category[i]]?.label ?? "no label";
-    const picture = this.facts.info.thumbnails ? el("img", { src: address(`items/${id}/thumbnail`), alt: "", width: 112, height: 112 }) : null;
+    const source = this.facts.info.thumbnails ? this.thumbs.address(id) : null;
+    const picture = source ? el("img", { src: source, alt: "", width: 112, height: 112 }) : null;
+    if (source) this.thumbs.get(id);
     picture?.addEventListener("error", () => picture.remove());
     tip.replaceChildren(...[picture, el("strong", {}, label), el("span", {}, `item ${id}`)].filter(Boolean));
     const [column, row] = this.place(i).map((pixels) => pixels / this.ratio);

@@ -7,7 +7,8 @@ const GOLDEN = 137.508;
  * @property {Uint32Array} fill a pixel's value for each category, the last one for no label
  * @property {Uint8Array} outlined
  * @property {string[]} css
- * @property {number} outline
+ * @property {number} outline of unseen ones
+ * @property {number} paper around the others
  * @property {number} faint what is not highlighted
  */
 
@@ -35,7 +36,10 @@ export function palette(categories, dark, marks) {
   const grey = dark ? [110, 116, 122] : [165, 165, 160];
   fill[n] = pixel(grey);
   css.push(`rgb(${grey.join(" ")})`);
-  return { fill, outlined, css, outline: pixel(dark ? [255, 255, 255] : [20, 22, 24]), faint: pixel(dark ? [52, 57, 62] : [222, 220, 214]) };
+  const outline = pixel(dark ? [255, 255, 255] : [20, 22, 24]);
+  const paper = pixel(dark ? [29, 33, 37] : [255, 255, 255]);
+  const faint = pixel(dark ? [52, 57, 62] : [222, 220, 214]);
+  return { fill, outlined, css, outline, paper, faint };
 }
 
 /** A colour as the four bytes of an opaque pixel. */

@@ -1,5 +1,7 @@
 /** Points as pixels: one pass over all of them, written straight into an image. */
 
+const LARGE = 4;
+
 /** For each line of a disc, how far it reaches to both sides of the middle. */
 function reaches(radius) {
   const rows = [];
@@ -8,13 +10,13 @@ function reaches(radius) {
 }
 
 /**
- * Draw points. All outlines of a stretch of outlined points come before its fillings, so that a
- * crowd has one outline around it.
+ * Draw points. Large ones have an outline each. Of small ones only those of outlined categories
+ * do, all outlines before the fillings, so that a crowd has one around it.
  * @param {ImageData} image
  * @param {Points} points
  * @param {Uint32Array} order which points, the last ones on top
  * @param {{scale: number, left: number, top: number}} view pixels for each unit, and where the origin is
- * @param {{fill: Uint32Array, outlined: Uint8Array, outline: number}} palette
+ * @param {Palette} palette
  * @param {number} radius in pixels
  */
 export function paint(image, points, order, view, palette, radius) {
@@ -24,21 +26,25 @@ export function paint(image, points, order, view, palette, radius) {
   const { scale, left, top } = view;
   const inner = reaches(radius);
   const outer = reaches(radius + 1);
-  const pass = (from, to, reach, outline) => {
-    for (let at = from; at < to; at++) {
-      const i = order[at];
-      const column = Math.round(x[i] * scale + left);
-      const row = Math.round(y[i] * scale + top);
-      disc(pixels, image.width, image.height, column, row, reach, outline ?? palette.fill[category[i]]);
-    }
+  const one = (i, reach, colour) => {
+    const column = Math.round(x[i] * scale + left);
+    const row = Math.round(y[i] * scale + top);
+    disc(pixels, image.width, image.height, column, row, reach, colour);
   };
+  if (radius >= LARGE) {
+    for (const i of order) {
+      one(i, outer, palette.outlined[category[i]] ? palette.outline : palette.paper);
+      one(i, inner, palette.fill[category[i]]);
+    }
+    return;
+  }
   let from = 0;
   while (from < order.length) {
     const outlined = palette.outlined[category[order[from]]];
     let to = from;
     while (to < order.length && palette.outlined[category[order[to]]] === outlined) to += 1;
-    if (outlined) pass(from, to, outer, palette.outline);
-    pass(from, to, inner, null);
+    for (let at = from; outlined && at < to; at++) one(order[at], outer, palette.outline);
+    for (let at = from; at < to; at++) one(order[at], inner, palette.fill[category[order[at]]]);
     from = to;
   }
 }
@@ -73,5 +79,5 @@ export function layers(points, nCategories, { hidden, highlighted, outlined }) {
 /** A radius that suits so many points on so much room. */
 export function radiusFor(n, area, zoom) {
   const room = Math.sqrt(area / Math.max(n, 1));
-  return Math.round(Math.min(9, Math.max(1, 0.16 * room * Math.sqrt(zoom))));
+  return Math.round(Math.min(7, Math.max(1, 0.16 * room * Math.sqrt(zoom))));
 }

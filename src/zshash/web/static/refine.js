@@ -66,11 +66,15 @@ export class Refine {
     const wanted = byId("label-filter").value.trim().toLowerCase();
     const chosen = new Set(this.labels);
     const known = new Map(labels.map((one) => [one.label, one]));
-    const first = this.labels.map((label) => known.get(label) ?? { label, items: 0, seen: true });
+    const first = this.labels.map((label) => known.get(label) ?? { label, items: null, seen: this.facts.isSeen(label) });
     const others = labels.filter(({ label }) => !chosen.has(label) && label.toLowerCase().includes(wanted));
+    const typed = byId("label-filter").value.trim();
+    if (!others.length && typed && !chosen.has(typed) && this.facts.info.n_labels > labels.length) {
+      others.push({ label: typed, items: null, seen: this.facts.isSeen(typed) });
+    }
     show(byId("label-filter"), labels.length > SEARCHABLE);
     show(byId("label-box"), labels.length > 0);
-    const order = labels.length > SEARCHABLE ? [...first, ...others].slice(0, SHOWN) : labels;
+    const order = labels.length > SEARCHABLE || first.some(({ items }) => items === null) ? [...first, ...others].slice(0, SHOWN) : labels;
     byId("labels").replaceChildren(...order.map((one) => this.check(one, chosen.has(one.label))));
   }
 
@@ -82,7 +86,7 @@ export class Refine {
     });
     return el("li", {}, el("label", {}, box,
       el("span", { class: "tag" }, this.facts.marks ? mark(seen) : null, el("span", { class: "name" }, label)),
-      el("span", { class: "number" }, count(items))));
+      el("span", { class: "number" }, items === null ? "" : count(items))));
   }
 }
 

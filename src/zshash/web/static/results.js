@@ -1,11 +1,12 @@
 /** What was asked, how many there are, the grid and its pages. */
 
-import { address } from "./api.js";
+import { ask } from "./api.js";
 import { barcode, inWords, pattern } from "./barcode.js";
 import { grouped } from "./codes.js";
 import { byId, count, duration, el, plural, show } from "./dom.js";
-import { mark } from "./facts.js";
+import { mark, tag } from "./facts.js";
 import { tile } from "./grid.js";
+import { thumbnail } from "./item.js";
 import { PAGE } from "./state.js";
 
 /** Show what is asked, before there is an answer. */
@@ -24,17 +25,23 @@ export function showQuestion(facts, state, preview) {
   byId("asked-code").replaceChildren(...(kind === "code" ? coded(value, facts.info.bits) : []));
 }
 
+/** Show the item that more is wanted of. */
+export async function showItem(facts, id) {
+  try {
+    const item = await ask(`items/${encodeURIComponent(id)}`, { slot: "asked" });
+    byId("asked-picture").replaceChildren(thumbnail(item, facts.info.bits, { eager: true }));
+    byId("asked-kind").append(" ", ...item.labels.map((label) => tag(facts, label)));
+  } catch {
+    byId("asked-picture").replaceChildren();
+  }
+}
+
 function status(seen) {
   return el("span", { class: "badge" }, mark(seen), el("span", { "aria-hidden": "true" }, seen ? "seen" : "unseen"));
 }
 
 function framed(facts, { kind, value }, preview) {
   if (preview) return el("img", { src: preview, alt: "The picture that is searched with" });
-  if (kind === "id" && facts.info.thumbnails && /^\d+$/.test(value)) {
-    const picture = el("img", { src: address(`items/${value}/thumbnail`), alt: `Item ${value}` });
-    picture.addEventListener("error", () => picture.remove(), { once: true });
-    return picture;
-  }
   if (kind === "code" && /^[0-9a-f]+$/i.test(value)) return pattern(value, facts.info.bits);
   return kind === "id" ? el("span") : null;
 }
@@ -48,10 +55,6 @@ export function showAnswer(answer, context) {
   const { facts, state } = context;
   const query = answer.query.code;
   if (query) byId("asked-code").replaceChildren(...coded(query, facts.info.bits));
-  const own = answer.results.find((item) => state.kind === "id" && String(item.id) === state.value);
-  if (state.kind === "id" && query && !(own ?? { thumbnail: true }).thumbnail) {
-    byId("asked-picture").replaceChildren(pattern(query, facts.info.bits));
-  }
   byId("count").textContent = summary(answer, state);
   const made = answer.results.map((item, place) => tile(item, { ...context, query, unit: answer.unit, place }));
   byId("grid").replaceChildren(...made);

@@ -31,7 +31,7 @@ function ofName(facts, answer) {
     ? "The model was trained on pictures of this category."
     : "The model never saw a picture labelled so. It knows the category by the meaning of its name only.";
   const parts = [el("p", { class: "status" }, mark(answer.seen), status)];
-  if (answer.forecast) {
+  if (answer.forecast && !answer.seen) {
     parts.push(
       el("div", { class: `forecast is-${answer.forecast.verdict}` },
         el("strong", {}, VERDICTS[answer.forecast.verdict] ?? answer.forecast.verdict),
