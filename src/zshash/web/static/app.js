@@ -223,6 +223,7 @@ class App {
 
   busy(is) {
     byId("results").setAttribute("aria-busy", String(is));
+    document.body.toggleAttribute("data-busy", is);
   }
 
   failed(error) {
@@ -236,6 +237,7 @@ class App {
     byId("error").textContent = words;
     show(byId("error"), words !== "");
     document.body.classList.toggle("failed", words !== "");
+    if (words) byId("error").scrollIntoView({ block: "nearest" });
   }
 }
 
