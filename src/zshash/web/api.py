@@ -1,17 +1,19 @@
 """The HTTP API: routes that read a request, have its work done, and answer."""
 
+from contextlib import suppress
 from time import perf_counter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from zshash.collection.searching import OtherModel
 from zshash.web import answers
 from zshash.web.answers import to_json
-from zshash.web.bodies import MOST_JSON, announced, read_search, read_upload
+from zshash.web.bodies import MOST_JSON, read_search, read_upload, room
 from zshash.web.counting import CONTENT_TYPE
 from zshash.web.errors import ApiError
 from zshash.web.files import PAGE
-from zshash.web.queries import BodyQuery, ItemsQuery, SearchQuery, WhyQuery
+from zshash.web.queries import BodyQuery, ItemsQuery, SearchParameters, SearchQuery, WhyQuery
 from zshash.web.server import Server
 from zshash.web.service import MOST_FILES, Question
 
@@ -167,6 +169,13 @@ def _add_search(router: APIRouter, server: Server) -> None:
         question = Question(kind, query.page, code=code, id=query.id, started=started)
         return _json(await server.search(question, query))
 
+    async def by_picture(picture: bytes, how: SearchParameters, started: float) -> Response:
+        while True:
+            code, encoder = await server.pictures.run(service.encode_picture, picture)
+            question = Question("picture", how.page, code=code, encoder=encoder, started=started)
+            with suppress(OtherModel):
+                return _json(await server.search(question, how))
+
     @router.get(
         "/api/search", response_model=answers.SearchResults, responses=problems(404, 409, 422)
     )
@@ -187,17 +196,15 @@ def _add_search(router: APIRouter, server: Server) -> None:
         in the body.
         """
         started = perf_counter()
-        size = announced(request, max(MOST_JSON, server.settings.bytes))
+        size = room(request, max(MOST_JSON, server.settings.bytes))
         with (server.small if size <= MOST_JSON else server.large).reserve(size):
             body = await read_search(request, server.settings)
             if body.query is not None:
                 return await by_query(body.query, started)
             how = body.parameters
             if body.picture is not None:
-                code = await server.pictures.run(service.encode_picture, body.picture)
-                question = Question("picture", how.page, code=code, started=started)
-            else:
-                question = Question("features", how.page, body.features, started=started)
+                return await by_picture(body.picture, how, started)
+            question = Question("features", how.page, body.features, started=started)
             return _json(await server.search(question, how))
 
     @router.get(
@@ -261,7 +268,7 @@ def _add_changes(router: APIRouter, server: Server) -> None:
     )
     async def add(request: Request) -> Response:
         """Add pictures; the server keeps a copy of each."""
-        size = announced(request, server.settings.bytes * MOST_FILES)
+        size = room(request, server.settings.bytes * MOST_FILES)
         with server.large.reserve(size):
             files, labels = await read_upload(request, server.settings, MOST_FILES)
             added = await server.writing.run(service.add, files, labels)

@@ -1,13 +1,14 @@
 """The application: routes, what becomes of errors, and the description of the API."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 import zshash
@@ -59,36 +60,47 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=lifespan,
     )
-    app.include_router(make_router(server))
-    _add_handlers(app, server.service.collection.path)
+    router = make_router(server)
+    app.include_router(router)
+    _add_handlers(app, router, server.service.folders)
     _complete(app)
     return Meter(Guard(app, settings), server.counts)
 
 
-def _add_handlers(app: FastAPI, folder: Path) -> None:
+def _add_handlers(app: FastAPI, router: APIRouter, folders: Sequence[Path]) -> None:
     def answer(error: ApiError) -> Response:
         body = to_json({"detail": error.detail})
         return Response(body, error.status, error.headers, media_type="application/json")
 
     async def wrong(_: Request, error: Exception) -> Response:
-        return answer(describe(error, folder))
+        return answer(describe(error, folders))
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         return answer(ApiError(422, explain(error.errors())))
 
-    async def unknown(_: Request, error: Exception) -> Response:
+    async def unknown(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         text = {404: "there is nothing here", 405: "this method has no meaning here"}
-        detail = text.get(error.status_code, str(error.detail))
-        return answer(ApiError(error.status_code, detail, dict(error.headers or {})))
+        detail, headers = text.get(error.status_code, str(error.detail)), dict(error.headers or {})
+        if error.status_code == 405:  # by several routes, and the error knows one of them
+            headers["Allow"] = ", ".join(_methods(router, request.url.path)) or headers["Allow"]
+        return answer(ApiError(error.status_code, detail, headers))
 
     for kind in (ApiError, *WRONG):
         app.add_exception_handler(kind, wrong)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, unknown)
+
+
+def _methods(router: APIRouter, path: str) -> list[str]:
+    """What may be done with an address."""
+    routes = [route for route in router.routes if isinstance(route, APIRoute)]
+    found = [route.methods or set() for route in routes if route.path_regex.match(path)]
+    return sorted(method for methods in found for method in methods)
 
 
 def _complete(app: FastAPI) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -17,11 +18,13 @@ from zshash.web.errors import ApiError
 from zshash.web.queries import BodyQuery, SearchParameters
 from zshash.web.settings import Settings
 
-__all__ = ["Body", "announced", "explain", "read_search", "read_upload"]
+__all__ = ["Body", "explain", "read_search", "read_upload", "room"]
 
 SLACK = 2**20  # bytes of a form besides its files
 MOST_JSON = 4 * 2**20
 MOST_FIELDS = 256
+MOST_LETTERS = 1000  # of a label
+CHARSETS = ("", "utf-8", "utf8", "us-ascii")
 SEVERAL = ("label",)  # parameters that may be given more than once
 TYPES = "multipart/form-data, image/*, application/octet-stream or application/json"
 
@@ -84,6 +87,8 @@ async def read_upload(
         raise ApiError(422, f"{min(others)}: a form has fields picture and label only")
     if not files:
         raise ApiError(422, "picture: a form has at least one file under this name")
+    if any(len(label) > MOST_LETTERS for label in labels):
+        raise ApiError(422, f"label: a label has at most {MOST_LETTERS} characters")
     return files, [label.strip() for label in labels if label.strip()]
 
 
@@ -95,6 +100,11 @@ def as_vector(features: list[float]) -> NDArray[np.float32]:
 
 def _type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _charset(request: Request) -> str:
+    _, options = parse_options_header(request.headers.get("content-type"))
+    return options.get(b"charset", b"").decode("latin-1").strip().lower()
 
 
 def _parsed_json(content: bytes, request: Request) -> BodyQuery:
@@ -129,7 +139,8 @@ def explain(problems: Iterable[Any]) -> str:
     """
     parts = []
     for problem in problems:
-        place = ".".join(str(step) for step in problem["loc"] if step not in ("query", "path"))
+        steps = [str(step) for step in problem["loc"] if step not in ("query", "path")]
+        place = ".".join(step if len(step) <= 50 else f"{step[:50]}…" for step in steps)
         text = str(problem["msg"]).removeprefix("Value error, ")
         text = text[:1].lower() + text[1:]
         parts.append(f"{place}: {text}" if place else text)
@@ -144,7 +155,12 @@ async def _read(request: Request, most: int, seconds: float) -> bytes:
 
 
 async def _read_form(request: Request, most: int, files: int, seconds: float) -> FormData:
-    """A form with files; large ones are on the disk meanwhile."""
+    """A form with files; large ones are on the disk meanwhile.
+
+    It has to be UTF-8: some of Python's other encodings take minutes for a megabyte.
+    """
+    if _charset(request) not in CHARSETS:
+        raise ApiError(415, "a form is in UTF-8")
     parser = MultiPartParser(
         request.headers,
         _limited(request, most + SLACK),
@@ -188,6 +204,14 @@ def announced(request: Request, otherwise: int) -> int:
     """How many bytes a request says that it has."""
     length = request.headers.get("content-length", "")
     return int(length[:20]) if length.isascii() and length.isdigit() else otherwise
+
+
+def room(request: Request, most: int) -> int:
+    """How many bytes to keep free for a body: what it announces, or all that it may have."""
+    size = announced(request, most)
+    if size > most + SLACK:
+        raise _too_large(most)
+    return size
 
 
 def _too_large(most: int) -> ApiError:
