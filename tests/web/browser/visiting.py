@@ -79,7 +79,7 @@ class Visit:
 
     def go(self, path="/"):
         """Open an address and wait until the page is at rest."""
-        self.page.goto(self.address + path)
+        self.page.goto(self.address + path, wait_until="domcontentloaded")
         return self.rest()
 
     def rest(self):

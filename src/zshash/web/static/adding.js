@@ -98,8 +98,8 @@ function told({ added, duplicates, failures }) {
   if (added.length) lines.push(el("p", { class: "good" }, `${plural(added.length, "picture")} added.`));
   if (duplicates.length) lines.push(el("p", {}, `${count(duplicates.length)} already there.`));
   if (failures.length) {
-    lines.push(el("p", {}, `${count(failures.length)} left out:`),
-      el("ul", { class: "failures" }, ...failures.map(({ file, reason }) => el("li", {}, el("b", {}, file), ` ${reason}`))));
+    const reasons = failures.map(({ file, reason }) => el("li", {}, el("b", {}, file), ` ${reason}`));
+    lines.push(el("p", {}, `${count(failures.length)} left out:`), el("ul", { class: "failures" }, ...reasons));
   }
   return lines;
 }

@@ -5,7 +5,7 @@ import { ask, configure, giveUp, overtaken } from "./api.js";
 import { isCode } from "./codes.js";
 import { closeDialogs, prepareDialogs } from "./dialogs.js";
 import { openDetails } from "./details.js";
-import { byId, count, el, show, toast } from "./dom.js";
+import { byId, el, plural, show, toast } from "./dom.js";
 import { Facts } from "./facts.js";
 import { walk } from "./grid.js";
 import { MapView } from "./map.js";
@@ -36,13 +36,13 @@ class App {
     byId("collection").textContent = info.name;
     show(byId("add-open"), info.writable && info.searches.picture);
     show(byId("pick"), info.searches.picture);
-    const query = byId("query");
-    const narrow = matchMedia("(max-width: 30rem)").matches;
-    query.placeholder = !info.searches.name ? "#12 for an item" : narrow ? "A name, or #12" : "The name of something, or #12 for an item";
+    byId("query").placeholder = placeholder(info.searches.name);
     byId("hint").textContent = info.searches.picture ? "Or drop or paste a picture anywhere on this page." : "";
-    byId("about").textContent = `${count(info.items)} items · ${info.bits} bits · ${info.method}${info.extractor ? ` · ${info.extractor}` : ""} · zshash ${info.version}`;
-    byId("names").replaceChildren(...(info.searches.name ? this.facts.names() : []).map((name) =>
-      el("option", { value: name, label: `${!this.facts.marks || this.facts.isSeen(name) ? "●" : "○"} ${name} · ${this.facts.describe(name)}` })));
+    const about = [plural(info.items, "item"), `${info.bits} bits`, info.method, info.extractor];
+    byId("about").textContent = [...about.filter(Boolean), `zshash ${info.version}`].join(" · ");
+    const names = info.searches.name ? this.facts.names() : [];
+    const option = (name) => el("option", { value: name, label: this.facts.describe(name) });
+    byId("names").replaceChildren(...names.map(option));
   }
 
   listen() {
@@ -79,12 +79,13 @@ class App {
   }
 
   typed(text) {
-    const number = /^#\s*(\d+)$/.exec(text);
-    if (number) this.go(asking(this.state, "id", number[1]));
-    else if (text.startsWith("#") && isCode(text.slice(1), this.facts.info.bits)) this.go(asking(this.state, "code", text.slice(1)));
-    else if (text && !this.facts.info.searches.name) this.fail("This collection can not be searched by name: type # and the number of an item.");
-    else if (text) this.go(asking(this.state, "name", text));
-    else this.go(nothing());
+    const { bits, searches } = this.facts.info;
+    const after = text.slice(1).trim();
+    if (!text) this.go(nothing());
+    else if (/^#\s*\d{1,9}$/.test(text)) this.go(asking(this.state, "id", after));
+    else if (text[0] === "#" && isCode(after, bits)) this.go(asking(this.state, "code", after.toLowerCase()));
+    else if (searches.name) this.go(asking(this.state, "name", text));
+    else this.fail("This collection can not be searched by name: type # and the number of an item.");
   }
 
   dropWords() {
@@ -103,7 +104,8 @@ class App {
   async picture(file) {
     const { limits } = this.facts.info;
     if (file.size > limits.bytes) {
-      this.fail(`The picture has ${(file.size / 1e6).toFixed(0)} MB, and the server takes ${(limits.bytes / 1e6).toFixed(0)}.`);
+      const [own, most] = [file.size, limits.bytes].map((bytes) => (bytes / 1e6).toFixed(0));
+      this.fail(`The picture has ${own} MB, and the server takes ${most}.`);
       return;
     }
     const asked = asking(this.state, "code", "");
@@ -173,9 +175,10 @@ class App {
     byId("to-search").href = write({ ...this.state, view: "search" });
     mark(byId("to-map"), view === "map");
     mark(byId("to-search"), view !== "map");
-    const { name } = this.facts.info;
-    const words = { map: "Map", start: "", found: this.state.kind === "id" ? `Item ${this.state.value}` : this.state.kind === "name" ? this.state.value : "Picture" };
-    document.title = [words[view], name].filter(Boolean).join(" – ");
+    const { kind, value } = this.state;
+    const asked = { name: value, id: `Item ${value}`, code: "Picture" }[kind];
+    const words = { map: "Map", found: asked }[view];
+    document.title = [words, this.facts.info.name].filter(Boolean).join(" – ");
   }
 
   async showMap() {
@@ -239,6 +242,11 @@ class App {
     document.body.classList.toggle("failed", words !== "");
     if (words) byId("error").scrollIntoView({ block: "nearest" });
   }
+}
+
+function placeholder(byName) {
+  if (!byName) return "#12 for an item";
+  return matchMedia("(max-width: 30rem)").matches ? "A name, or #12" : "The name of something, or #12 for an item";
 }
 
 function lostFocus() {

@@ -45,9 +45,8 @@ function description(item, { facts, unit }) {
   const rows = [];
   const row = (term, ...what) => rows.push(el("dt", {}, term), el("dd", {}, ...what));
   row("Labels", ...(item.labels.length ? item.labels.map((label) => tag(facts, label)) : ["none"]));
-  if (item.distance !== undefined) {
-    row(unit === "score" ? "Score" : "Distance", unit === "score" ? score(item.distance) : `${item.distance} of ${facts.info.bits} bits`);
-  }
+  if (unit === "score") row("Score", score(item.distance));
+  else row("Distance", `${item.distance} of ${facts.info.bits} bits`);
   if (item.file) row("File", item.file);
   for (const [key, value] of Object.entries(item.metadata ?? {})) {
     if (key === "file" && value === item.file) continue;
@@ -64,8 +63,9 @@ function codeOf(item, { facts, query }) {
 }
 
 function actions(item, context) {
-  const row = el("div", { class: "actions" },
-    el("a", { class: "button primary", href: write(asking(nothing(), "id", item.id)), "data-go": true }, "More like this"));
+  const href = write(asking(nothing(), "id", item.id));
+  const like = el("a", { class: "button primary", href, "data-go": true }, "More like this");
+  const row = el("div", { class: "actions" }, like);
   if (context.facts.info.writable) row.append(removal(item, context));
   return row;
 }
@@ -73,8 +73,12 @@ function actions(item, context) {
 function removal(item, context) {
   const box = el("div", { class: "removal" });
   const begin = el("button", { type: "button", class: "quiet", onclick: () => confirm() }, "Remove…");
+  const back = () => {
+    box.replaceChildren(begin);
+    begin.focus();
+  };
   const confirm = () => {
-    const keep = el("button", { type: "button", onclick: () => { box.replaceChildren(begin); begin.focus(); } }, "Keep it");
+    const keep = el("button", { type: "button", onclick: back }, "Keep it");
     const remove = el("button", { type: "button", class: "danger", onclick: () => away(item, context, box) }, "Remove");
     box.replaceChildren(el("span", { role: "alert" }, "Remove it from the collection?"), remove, keep);
     keep.focus();

@@ -1,7 +1,7 @@
 /** What the server says of the collection, and which categories its model has seen. */
 
 import { ask } from "./api.js";
-import { el } from "./dom.js";
+import { count, el } from "./dom.js";
 
 /** Facts about the collection, read again with `refresh`. */
 export class Facts {
@@ -37,11 +37,12 @@ export class Facts {
     return [...new Set([...this.info.labels.map(({ label }) => label), ...this.info.seen])];
   }
 
-  /** “unseen, 12 items”, as far as that is known. */
+  /** “○ wolf · unseen · 12 here”, as far as that is known. */
   describe(name) {
     const found = this.info.labels.find(({ label }) => label === name);
-    const words = this.marks ? [this.isSeen(name) ? "seen" : "unseen"] : [];
-    words.push(found ? `${found.items.toLocaleString("en")} here` : "none here");
+    const seen = this.isSeen(name);
+    const words = this.marks ? [`${seen ? "●" : "○"} ${name}`, seen ? "seen" : "unseen"] : [name];
+    words.push(found ? `${count(found.items)} here` : "none here");
     return words.join(" · ");
   }
 }
@@ -61,5 +62,6 @@ export function mark(seen) {
 
 /** A label with its mark. */
 export function tag(facts, label) {
-  return el("span", { class: "tag" }, facts.marks ? mark(facts.isSeen(label)) : null, el("span", { class: "name" }, label));
+  const dot = facts.marks ? mark(facts.isSeen(label)) : null;
+  return el("span", { class: "tag" }, dot, el("span", { class: "name" }, label));
 }

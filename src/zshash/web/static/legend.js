@@ -32,8 +32,9 @@ export class Legend {
 
   list() {
     const wanted = byId("legend-filter").value.trim().toLowerCase();
-    const rows = this.categories.map((category, i) => [category, i]).filter(([{ label }]) => label.toLowerCase().includes(wanted));
-    byId("legend").replaceChildren(...rows.map(([category, i]) => this.row(category, i)));
+    const numbers = [...this.categories.keys()];
+    const rows = numbers.filter((i) => this.categories[i].label.toLowerCase().includes(wanted));
+    byId("legend").replaceChildren(...rows.map((i) => this.row(this.categories[i], i)));
   }
 
   row({ label, seen, items, none }, i) {
@@ -43,10 +44,12 @@ export class Legend {
       else this.hidden.add(i);
       this.changed();
     });
-    const swatch = el("span", { class: `swatch${this.marks && !seen && !none ? " outlined" : ""}`, "aria-hidden": "true" });
+    const unseen = this.marks && !seen && !none;
+    const swatch = el("span", { class: unseen ? "swatch outlined" : "swatch", "aria-hidden": "true" });
     swatch.style.setProperty("--colour", this.css[i]);
     const button = el("button", { type: "button", "aria-pressed": String(this.highlighted === i), title: "Highlight" },
-      swatch, el("span", { class: "name" }, label), this.marks && !none && !seen ? el("em", {}, "unseen") : null, el("span", { class: "number" }, count(items)));
+      swatch, el("span", { class: "name" }, label), unseen ? el("em", {}, "unseen") : null,
+      el("span", { class: "number" }, count(items)));
     button.addEventListener("click", () => {
       this.highlighted = this.highlighted === i ? null : i;
       for (const other of byId("legend").querySelectorAll("button")) other.setAttribute("aria-pressed", "false");

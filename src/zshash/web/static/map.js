@@ -95,8 +95,10 @@ export class MapView {
     const part = items < total ? `${count(items)} of ${count(total)} items` : plural(items, "item");
     const unseen = categories.filter(({ seen }) => !seen).map(({ label }) => label);
     const some = unseen.length > LISTED ? `${unseen.slice(0, LISTED).join(", ")} and others` : unseen.join(", ");
-    const rest = this.facts.marks && unseen.length ? `, ${count(unseen.length)} of them unseen in training: ${some}` : "";
-    return `${part} in ${count(categories.length)} ${categories.length === 1 ? "category" : "categories"}${rest}. What has similar codes lies close together.`;
+    const told = this.facts.marks && unseen.length;
+    const rest = told ? `, ${count(unseen.length)} of them unseen in training: ${some}` : "";
+    const kinds = categories.length === 1 ? "one category" : `${count(categories.length)} categories`;
+    return `${part} in ${kinds}${rest}. What has similar codes lies close together.`;
   }
 
   colour() {
@@ -117,7 +119,8 @@ export class MapView {
     this.order = layers(this.points, this.about.categories.length, { hidden, highlighted, outlined });
     this.drawn = this.palette;
     if (highlighted !== null) {
-      this.drawn = { ...this.palette, fill: fill.map((colour, i) => (i === highlighted ? colour : faint)), outlined: outlined.map((one, i) => (i === highlighted ? 1 : 0)) };
+      const others = fill.map((colour, i) => (i === highlighted ? colour : faint));
+      this.drawn = { ...this.palette, fill: others, outlined: outlined.map((_, i) => Number(i === highlighted)) };
     }
     this.redraw();
   }

@@ -20,7 +20,8 @@ export function parse(buffer, categories) {
   const at = 8 + 8 * n;
   const category = new Uint16Array(buffer.slice(at + 4 * n, at + 6 * n));
   for (let i = 0; i < n; i++) if (category[i] === NONE || category[i] >= categories) category[i] = categories;
-  return { n, id: new Float64Array(buffer, 8, n), x: new Uint16Array(buffer, at, n), y: new Uint16Array(buffer, at + 2 * n, n), category };
+  const id = new Float64Array(buffer, 8, n);
+  return { n, id, x: new Uint16Array(buffer, at, n), y: new Uint16Array(buffer, at + 2 * n, n), category };
 }
 
 /** Points by cell: those of one cell lie together in `members`, from `starts[cell]` on. */

@@ -3,7 +3,10 @@
 import { byId, count, el, later, show } from "./dom.js";
 import { mark } from "./facts.js";
 
-const STEPS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, 300, 400, 500, 600, 800, 1000];
+const STEPS = [
+  1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80,
+  100, 120, 150, 200, 250, 300, 400, 500, 600, 800, 1000,
+];
 const SEARCHABLE = 12;
 const SHOWN = 60;
 
@@ -62,19 +65,19 @@ export class Refine {
 
   /** Make the list of labels, those that are chosen first. */
   list() {
-    const { labels } = this.facts.info;
-    const wanted = byId("label-filter").value.trim().toLowerCase();
+    const { labels, n_labels: all } = this.facts.info;
+    const typed = byId("label-filter").value.trim();
     const chosen = new Set(this.labels);
     const known = new Map(labels.map((one) => [one.label, one]));
-    const first = this.labels.map((label) => known.get(label) ?? { label, items: null, seen: this.facts.isSeen(label) });
-    const others = labels.filter(({ label }) => !chosen.has(label) && label.toLowerCase().includes(wanted));
-    const typed = byId("label-filter").value.trim();
-    if (!others.length && typed && !chosen.has(typed) && this.facts.info.n_labels > labels.length) {
-      others.push({ label: typed, items: null, seen: this.facts.isSeen(typed) });
-    }
-    show(byId("label-filter"), labels.length > SEARCHABLE);
+    const about = (label) => known.get(label) ?? { label, items: null, seen: this.facts.isSeen(label) };
+    const found = ({ label }) => !chosen.has(label) && label.toLowerCase().includes(typed.toLowerCase());
+    const others = labels.filter(found);
+    if (!others.length && typed && !chosen.has(typed) && all > labels.length) others.push(about(typed));
+    const many = labels.length > SEARCHABLE;
+    const inPlace = !many && this.labels.every((label) => known.has(label));
+    const order = inPlace ? labels : [...this.labels.map(about), ...others].slice(0, SHOWN);
+    show(byId("label-filter"), many);
     show(byId("label-box"), labels.length > 0);
-    const order = labels.length > SEARCHABLE || first.some(({ items }) => items === null) ? [...first, ...others].slice(0, SHOWN) : labels;
     byId("labels").replaceChildren(...order.map((one) => this.check(one, chosen.has(one.label))));
   }
 

@@ -75,7 +75,8 @@ function summary(answer, state) {
   const last = answer.offset + answer.results.length;
   const part = answer.total > answer.results.length && last >= first ? `${count(first)}–${count(last)} of ` : "";
   const limited = state.radius !== null && answer.unit === "bits" ? ` within ${plural(state.radius, "bit")}` : "";
-  return `${part}${plural(answer.total, "result")}${limited}, ${answer.unit === "bits" ? "nearest" : "best"} first, in ${duration(answer.seconds)}`;
+  const order = answer.unit === "bits" ? "nearest first" : "best first";
+  return `${part}${plural(answer.total, "result")}${limited}, ${order}, in ${duration(answer.seconds)}`;
 }
 
 function emptiness(state) {

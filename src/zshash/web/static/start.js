@@ -31,8 +31,10 @@ function sayWhatThisIs({ info }) {
   if (info.searches.picture) ways.push("with a picture");
   if (info.searches.name) ways.push("by the name of what they show, even where nobody labelled it");
   if (!ways.length) ways.push("with another one of them");
-  const many = info.items ? `${plural(info.items, info.thumbnails ? "picture" : "item")}, each a code of ${info.bits} bits.` : "Nothing is in this collection yet.";
-  byId("lead").textContent = info.items ? `${many} Find them ${ways.join(", or ")}.` : many;
+  const many = plural(info.items, info.extractor ? "picture" : "item");
+  byId("lead").textContent = info.items
+    ? `${many}, each a code of ${info.bits} bits. Find them ${ways.join(", or ")}.`
+    : "Nothing is in this collection yet.";
 }
 
 function offerNames(facts) {
@@ -49,14 +51,17 @@ function offerNames(facts) {
       facts.marks ? mark(facts.isSeen(name)) : null, name))));
   const note = byId("example-note");
   note.replaceChildren();
-  if (facts.marks) note.append(mark(true), "the model learned from pictures of it ", mark(false), "it never did: only the name is known");
+  if (!facts.marks) return;
+  note.append(mark(true), "the model learned from pictures of it ");
+  note.append(mark(false), "it never did: only the name is known");
 }
 
 /** Some items from places that are spread over the collection. */
 async function spread(total) {
   if (!total) return [];
-  const places = total <= PLACES * EACH ? [0] : Array.from({ length: PLACES }, (_, i) => Math.floor((i * total) / PLACES + total / PLACES / 3));
-  const limit = total <= PLACES * EACH ? PLACES * EACH : EACH;
+  const few = total <= PLACES * EACH;
+  const places = few ? [0] : Array.from({ length: PLACES }, (_, i) => Math.floor(((i + 1 / 3) * total) / PLACES));
+  const limit = few ? PLACES * EACH : EACH;
   const pages = await Promise.all(places.map((offset) =>
     ask("items", { params: new URLSearchParams({ offset, limit }), slot: `start-${offset}` })));
   const seen = new Map(pages.flatMap(({ items }) => items).map((item) => [item.id, item]));

@@ -38,7 +38,8 @@ function ofName(facts, answer) {
         el("p", {}, answer.forecast.text)),
     );
   }
-  parts.push(el("h3", {}, "Seen categories by meaning"), bars(facts, answer.nearest.map((one) => ({ seen: true, ...one }))));
+  const nearest = answer.nearest.map((one) => ({ seen: true, ...one }));
+  parts.push(el("h3", {}, "Seen categories by meaning"), bars(facts, nearest));
   return parts;
 }
 
