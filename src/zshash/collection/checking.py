@@ -121,6 +121,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 def describe(store: Store) -> dict[str, Any]:
     """What there is to say of a collection, ready for JSON."""
+    used = bytes_used(store.folder)
     with store.reading() as state:
         notes = store.encoder.notes
         extractor = notes.get("extractor")
@@ -138,5 +139,5 @@ def describe(store: Store) -> dict[str, Any]:
             "generation": state.generation,
             "format": store.catalogue.version,
             "created": store.about["created"],
-            "bytes": bytes_used(store.folder),
+            "bytes": used,
         }

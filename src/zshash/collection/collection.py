@@ -185,6 +185,11 @@ class Collection:
         return tuple(self.notes.get("seen") or ())
 
     @property
+    def knows_names(self) -> bool:
+        """Whether items can be searched by name."""
+        return naming.knows_names(self._store)
+
+    @property
     def generation(self) -> int:
         """A number that grows whenever items change."""
         with self._store.reading() as state:
@@ -315,6 +320,10 @@ class Collection:
         with self._store.reading():
             searching.check_known(self._store, searching.check_ids([number]))
             return searching.thumbnail(self._store, int(number))
+
+    def picture(self, number: int) -> Path | None:
+        """Where the picture of an item should be, None where that is unknown."""
+        return keeping.picture(self._store, self[number])
 
     def search(self, query: Any, k: int = 20, *, where: str | None = None) -> list[Match]:
         """The `k` items nearest to a picture or to features, nearest first.

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import stat
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -147,4 +148,9 @@ def noted_generation(folder: Path) -> int:
 
 def bytes_used(folder: Path) -> int:
     """Size of all files of a collection."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):  # a writer has just deleted it
+            status = path.stat()
+            total += status.st_size if stat.S_ISREG(status.st_mode) else 0
+    return total

@@ -1,7 +1,8 @@
 """Pictures that came as bytes: the collection keeps a copy of each in its own folder.
 
-A copy is on the disk before the catalogue speaks of it, and is deleted after the catalogue has
-forgotten it. What an interruption leaves over, `compact` deletes.
+A copy has the name of its content, so it is found wherever the folder is moved to. It is on the
+disk before the catalogue speaks of it, and is deleted after the catalogue has forgotten it. What
+an interruption leaves over, `compact` deletes.
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,14 @@ from zshash.collection.adding import add_pictures
 from zshash.collection.fields import check_labels, check_metadata, check_sources
 from zshash.collection.files import COPIES, delete, sync_folder
 from zshash.collection.inputs import Columns
-from zshash.collection.rows import Added, Ids, content_of
+from zshash.collection.rows import Added, Ids, Item, content_of, to_item
 from zshash.collection.searching import check_known
 from zshash.collection.store import Store
-from zshash.collection.tables import in_groups
+from zshash.collection.tables import in_groups, known_contents, rows_of
 from zshash.collection.writing import Report
 from zshash.datasets import Pictures
 
-__all__ = ["add_files", "orphans", "remove"]
+__all__ = ["add_files", "orphans", "picture", "remove"]
 
 
 def add_files(store: Store, files: Any, labels: Any, metadata: Any) -> Added:
@@ -32,22 +33,27 @@ def add_files(store: Store, files: Any, labels: Any, metadata: Any) -> Added:
         return Report().result()
     report = Report()
     with store.writing():
-        paths = [store.folder / COPIES / content_of(file).hex() for file in files]
+        paths = [_copy(store, content_of(file)) for file in files]
         columns = Columns(check_sources(paths, len(paths)), own, facts)
+        new = {path: file for path, file in zip(paths, files, strict=True) if not path.exists()}
         try:
-            _write(dict(zip(paths, files, strict=True)), store.reader.limits.bytes)
+            _write(new, store.reader.limits.bytes, paths[0].parent)
             add_pictures(store, Pictures(tuple(paths)), columns, report, lambda _: None)
         finally:
-            _sweep(store, paths)
+            _sweep(store, list(new))
     report.failures = [_by_place(failure, paths) for failure in report.failures]
     return report.result()
 
 
-def _write(files: dict[Path, bytes], most: int) -> None:
-    folder = next(iter(files)).parent
+def _copy(store: Store, content: bytes) -> Path:
+    """Where the copy of a picture is, if there is one."""
+    return store.folder / COPIES / content.hex()
+
+
+def _write(files: dict[Path, bytes], most: int, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for path, content in files.items():
-        if len(content) <= most and not path.exists():
+        if len(content) <= most:
             write_whole(path, content)
     sync_folder(folder)
     sync_folder(folder.parent)
@@ -55,8 +61,11 @@ def _write(files: dict[Path, bytes], most: int) -> None:
 
 def _sweep(store: Store, paths: Sequence[Path]) -> None:
     """Delete copies that no item came of."""
-    there = _sources(store)
-    delete([path for path in dict.fromkeys(paths) if path.exists() and str(path) not in there])
+    with store.looking() as connection:
+        found = known_contents(connection, [bytes.fromhex(path.name) for path in paths])
+        rows = rows_of(connection, store.folder, sorted(found.values()))
+    there = {to_item(row).source for row in rows.values()}
+    delete([path for path in paths if str(path) not in there])
 
 
 def _by_place(failure: str, paths: Sequence[Path]) -> str:
@@ -71,42 +80,40 @@ def remove(store: Store, ids: Ids) -> None:
     with store.writing():
         check_known(store, ids, ", so nothing was removed")
         if len(ids):
-            own = _sources(store, ids.tolist())
+            own = _copies(store, ids.tolist())
             with store.changing() as change:
                 change.remove(ids.tolist())
-            delete([Path(source) for source in own])
+            delete(own)
+
+
+def picture(store: Store, item: Item) -> Path | None:
+    """Where the picture of an item is: the collection's own copy, or at its source."""
+    if item.content is not None and (own := _copy(store, item.content)).is_file():
+        return own
+    return None if item.source is None else Path(item.source)
 
 
 def orphans(store: Store) -> list[Path]:
-    """Copies that no item speaks of, as an interruption may leave them."""
+    """Copies of what no item is, as an interruption may leave them."""
     folder = store.folder / COPIES
     if not folder.is_dir():
         return []
-    there = _sources(store)
-    return [path for path in folder.iterdir() if str(path) not in there]
-
-
-def _sources(store: Store, ids: Sequence[int] | None = None) -> set[str]:
-    """Sources of all items, or of some, that are copies of the collection's own."""
-    if not (store.folder / COPIES).is_dir():
-        return set()
-    prefix = check_sources([store.folder / COPIES / "_"], 1)[0]
-    assert prefix is not None
-    prefix = prefix[:-1]
-    statement = "SELECT source FROM items WHERE substr(source, 1, ?) = ?"
     with store.looking() as connection:
-        if ids is None:
-            rows = connection.execute(statement, [len(prefix), prefix]).fetchall()
-        else:
-            rows = [
-                row
-                for marks, group in in_groups(ids)
-                for row in connection.execute(
-                    f"{statement} AND id IN ({marks})", [len(prefix), prefix, *group]
-                )
-            ]
-    return {_text(source) for (source,) in rows}
+        rows = connection.execute("SELECT content FROM items WHERE content IS NOT NULL")
+        there = {content.hex() for (content,) in rows}
+    return [path for path in folder.iterdir() if path.name not in there]
 
 
-def _text(source: str | bytes) -> str:
-    return source.decode("utf-8", "surrogatepass") if isinstance(source, bytes) else source
+def _copies(store: Store, ids: Sequence[int]) -> list[Path]:
+    """The collection's own copies of some items' pictures."""
+    if not (store.folder / COPIES).is_dir():
+        return []
+    with store.looking() as connection:
+        contents = [
+            content
+            for marks, group in in_groups(ids)
+            for (content,) in connection.execute(
+                f"SELECT content FROM items WHERE content IS NOT NULL AND id IN ({marks})", group
+            )
+        ]
+    return [path for path in (_copy(store, content) for content in contents) if path.is_file()]

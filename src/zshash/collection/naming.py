@@ -24,7 +24,15 @@ from zshash.index import HammingIndex
 from zshash.semantics import Source, UnknownNames, open_source
 from zshash.semantics.names import normalise, synonyms
 
-__all__ = ["Forecast", "Meaning", "NearName", "explain_code", "explain_name", "search_name"]
+__all__ = [
+    "Forecast",
+    "Meaning",
+    "NearName",
+    "explain_code",
+    "explain_name",
+    "knows_names",
+    "search_name",
+]
 
 ONE_HOT, WORDNET = "onehot", "wordnet"
 SHOWN = 10
@@ -81,6 +89,17 @@ class Meaning(NamedTuple):
     seen: bool
     nearest: list[NearName]
     forecast: Forecast
+
+
+def knows_names(store: Store) -> bool:
+    """Whether the model was trained with the meanings of names, and these are to be had."""
+    with store.reading():
+        encoder = store.encoder
+    try:
+        _check_names(store, encoder)
+    except CollectionError:
+        return False
+    return True
 
 
 def search_name(store: Store, name: str, page: Page, where: str | None) -> Found:

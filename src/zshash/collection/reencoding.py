@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zshash.collection.errors import CollectionError
 from zshash.collection.files import delete, model_path, store_model
+from zshash.collection.keeping import picture
 from zshash.collection.pictures import Look, extract, look_at
 from zshash.collection.rows import COLUMNS, Row, row_checksum, to_item
 from zshash.collection.store import Store
@@ -123,16 +124,15 @@ def _check_possible(store: Store, encoder: Encoder) -> None:
         for rows in _pages(connection, store.folder):
             there = _stored(store, encoder, connection, rows)
             for row in rows:
-                if row.id not in there and not _picture(row):
+                if row.id not in there and not _picture(store, row):
                     raise CollectionError(
                         f"{store.folder}: item {row.id} has neither features that the new model "
                         "can hash nor a picture at its source: remove it first"
                     )
 
 
-def _picture(row: Row) -> Path | None:
-    source = to_item(row).source
-    path = Path(source) if source else None
+def _picture(store: Store, row: Row) -> Path | None:
+    path = picture(store, to_item(row))
     try:
         return path if path and path.is_file() else None
     except (OSError, ValueError):  # an address that can not be a path
@@ -145,7 +145,7 @@ def _extracted(store: Store, encoder: Encoder, rows: Sequence[Row]) -> Vectors:
         return {}
     paths, looks = [], []
     for row in rows:
-        path = _picture(row)
+        path = _picture(store, row)
         look = look_at(path, store.reader.limits) if path else f"item {row.id}: it is gone"
         if isinstance(look, Look) and row.size is not None and look.content != row.content:
             look = f"{path}: changed since it was added: sync its folder first"

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from zshash.collection import Collection, CollectionError, Item
 from zshash.collection.files import noted_generation
+from zshash.semantics.names import normalise
 from zshash.web.layout import Layout, Places
 
 __all__ = ["Atlas"]
@@ -153,13 +154,13 @@ class Atlas:
         with self._reading() as collection:
             generation, model = collection.generation, collection.encoder.checksum
             index = copy.copy(collection.index)  # as it is now, whoever changes it later
-            seen = set(collection.notes.get("seen", []))
+            seen = set(map(normalise, collection.seen))
         ids, labels = self._labels(_sample(index.ids, self._most))
         codes = index.get(ids)
         places = self._layout(model, index.ids, codes, index.n_bits).place(codes)
         names, numbers, counts = _categories(labels)
         categories = [
-            {"label": name, "seen": name in seen, "items": count}
+            {"label": name, "seen": normalise(name) in seen, "items": count}
             for name, count in zip(names, counts, strict=True)
         ]
         points = _packed(ids, places, numbers)

@@ -1,6 +1,7 @@
 """What goes wrong, as status and sentence."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from zshash._extras import MissingExtra
@@ -28,7 +29,7 @@ class Busy(ApiError):  # noqa: N818, reads like what it says
         super().__init__(429, text, {"Retry-After": str(seconds)})
 
 
-def describe(error: Exception, folder: Path) -> ApiError:
+def describe(error: Exception, folders: Iterable[Path]) -> ApiError:
     """The answer to a request that could not be met; it tells nothing of the server's disk."""
     if isinstance(error, ApiError):
         return error
@@ -39,5 +40,7 @@ def describe(error: Exception, folder: Path) -> ApiError:
         status = 500
     elif isinstance(error, CollectionError) and "there is no item" in str(error):
         status = 404
-    text = str(error).replace(f"{folder}: ", "").replace(f"{folder}{os.sep}", "")
+    text = str(error)
+    for folder in folders:
+        text = text.replace(f"{folder}: ", "").replace(f"{folder}{os.sep}", "")
     return ApiError(status, " ".join(text.split()) or type(error).__name__)

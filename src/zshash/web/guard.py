@@ -1,9 +1,10 @@
 """Who may ask for what, and the headers that keep browsers from doing more than they should."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
+
+from starlette.requests import cookie_parser
 
 from zshash.web.answers import to_json
 from zshash.web.errors import ApiError
@@ -49,7 +50,7 @@ class Guard:
 
     def __init__(self, app: App, settings: Settings) -> None:
         self._app, self._settings = app, settings
-        self._hosts = {*LOCAL, settings.host, *settings.hosts}
+        self._hosts = {name.lower() for name in (*LOCAL, settings.host, *settings.hosts)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -104,14 +105,9 @@ class Guard:
             raise ApiError(403, "only this server's own page may do that with a cookie")
 
     def _has_cookie(self, headers: dict[bytes, str]) -> bool:
-        text = headers.get(b"cookie")
-        if not text:
-            return False
-        try:
-            morsel = SimpleCookie(text).get(self._settings.cookie)
-        except CookieError:
-            return False
-        return morsel is not None and self._settings.knows_cookie(morsel.value)
+        """Whether it is among the cookies, whatever other servers of this machine call theirs."""
+        own = cookie_parser(headers.get(b"cookie", "")).get(self._settings.cookie)
+        return own is not None and self._settings.knows_cookie(own)
 
 
 def _bearer(headers: dict[bytes, str]) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from zshash.collection import Page
 from zshash.collection.where import parse
@@ -23,7 +23,8 @@ LARGEST_ID = 2**63 - 1
 Id = Annotated[int, Field(ge=0, le=LARGEST_ID, description="Id of an item.")]
 Name = Annotated[
     str,
-    Field(min_length=1, max_length=200, description="Name of a category, seen or never seen."),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    Field(description="Name of a category, seen or never seen."),
 ]
 Code = Annotated[
     str,

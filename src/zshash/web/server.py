@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from zshash.web.atlas import Atlas
-from zshash.web.bodies import MOST_JSON
+from zshash.web.bodies import MOST_JSON, SLACK
 from zshash.web.counting import Counts
 from zshash.web.files import page_files
 from zshash.web.lanes import Batcher, Budget, Lane
@@ -43,7 +43,7 @@ class Server:
         self.pictures = Lane("pictures", settings.threads, waiting // 2, seconds)
         self.writing = Lane("writing", 1, waiting // 4, 4 * seconds)
         self.small = Budget(16 * MOST_JSON)
-        self.large = Budget(2 * MOST_FILES * settings.bytes)
+        self.large = Budget(2 * (MOST_FILES * settings.bytes + SLACK))
         self._watch()
 
     def _watch(self) -> None:

@@ -4,6 +4,7 @@ import logging
 import math
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 import zshash
 from zshash.collection import Collection, Found, Item, Page
-from zshash.collection.searching import OtherModel
+from zshash.collection.searching import OtherModel, code_of_query
 from zshash.collection.thumbnails import make_thumbnail
 from zshash.encoding import Encoder
 from zshash.images import Limits, PictureReader
@@ -43,6 +44,8 @@ class Question(NamedTuple):
     code : bytes or None
     id : int or None
         Of the item whose code is searched for.
+    encoder : Encoder or None
+        What made the code, where it is of use with this one only.
     started : float
         When the request came.
     """
@@ -52,6 +55,7 @@ class Question(NamedTuple):
     features: NDArray[np.float32] | None = None
     code: bytes | None = None
     id: int | None = None
+    encoder: Encoder | None = None
     started: float = 0.0
 
 
@@ -69,6 +73,7 @@ class Service:
         limits = Limits(pixels=settings.pixels, bytes=settings.bytes)
         self.collection = Collection.open(folder, reader=PictureReader(limits=limits, cache=False))
         self.collection.index.prepare()
+        self.folders = _folders(self.collection)
         self._checked: tuple[Encoder, bool, str] | None = None
         self.takes_pictures  # noqa: B018, networks take a while to load
 
@@ -92,8 +97,7 @@ class Service:
     @property
     def takes_names(self) -> bool:
         """Whether the model knows what names mean."""
-        notes = self.collection.notes
-        return type(self.collection.hasher).__name__ == "ZSH" and bool(notes.get("seen"))
+        return self.collection.knows_names
 
     def info(self, authorised: bool) -> dict[str, Any]:
         """What there is to know of the collection and its server."""
@@ -142,14 +146,15 @@ class Service:
             raise ApiError(422, "features must be finite numbers, and these hold NaN or infinity")
         return features
 
-    def encode_picture(self, picture: bytes) -> bytes:
-        """The code of a picture's file."""
+    def encode_picture(self, picture: bytes) -> tuple[bytes, Encoder]:
+        """The code of a picture's file, and what made it."""
         if not self.takes_pictures:
             assert self._checked is not None
             raise ApiError(
                 422, f"this collection can not be searched with pictures: {self._checked[2]}"
             )
-        return self.collection.encode(picture).tobytes()
+        encoder = self.collection.encoder
+        return code_of_query(encoder, picture).tobytes(), encoder
 
     def search_filtered(self, question: Question, query: SearchParameters) -> bytes:
         """The answer to a question about the items that meet a condition, as JSON."""
@@ -174,9 +179,11 @@ class Service:
     def _answer_all(self, questions: Sequence[Question], where: str | None) -> list[bytes]:
         while True:
             encoder = self.collection.encoder
-            codes = self._codes(encoder, questions)
+            if any(question.encoder not in (None, encoder) for question in questions):
+                raise OtherModel("the code of the query is that of an earlier model")
             pages = [question.page for question in questions]
             try:
+                codes = self._codes(encoder, questions)
                 found = self.collection.pages(codes, pages, where=where, encoder=encoder)
             except OtherModel:
                 continue
@@ -191,7 +198,7 @@ class Service:
             if question.features is not None:
                 fresh.append(row)
             elif question.id is not None:
-                codes[row] = self._code_of(question.id)
+                codes[row] = self._code_of(question.id, width)
             else:
                 codes[row] = _checked_code(question.code or b"", width)
         if fresh:
@@ -199,11 +206,13 @@ class Service:
             codes[fresh] = encoder.hasher.encode(vectors)
         return codes
 
-    def _code_of(self, number: int) -> NDArray[np.uint8]:
-        index = self.collection.index
+    def _code_of(self, number: int, width: int) -> NDArray[np.uint8]:
+        index = copy(self.collection.index)  # as it is now, whoever changes it meanwhile
         if number not in index:
             raise ApiError(404, f"there is no item {number}")
         code: NDArray[np.uint8] = index.get([number])[0]
+        if len(code) != width:
+            raise OtherModel("the index is that of a later model")
         return code
 
     def _rendered(
@@ -266,7 +275,10 @@ class Service:
     def why_code(self, code: str | None, number: int | None) -> dict[str, Any]:
         """What a code, or that of an item, means to the model."""
         width = -(-self.collection.n_bits // 8)
-        packed = _checked_code(bytes.fromhex(code), width) if code else self._code_of(number or 0)
+        if code is not None:
+            packed = _checked_code(bytes.fromhex(code), width)
+        else:
+            packed = self._code_of(number or 0, width)
         nearest = self.collection.explain_code(packed)
         return {"kind": "code", "nearest": [near._asdict() for near in nearest]}
 
@@ -296,11 +308,9 @@ class Service:
 
         What is given out is never the file itself, whose remarks may tell where it was taken.
         """
-        item = self.collection[number]
-        large = None
-        if item.source is not None and Path(item.source).is_file():
-            limits = self.collection.encoder.picture_reader.limits
-            large = make_thumbnail(Path(item.source), LARGE_SIDE, limits)
+        path = self.collection.picture(number)
+        limits = Limits(pixels=self.settings.pixels, bytes=self.settings.bytes)
+        large = None if path is None else make_thumbnail(path, LARGE_SIDE, limits)
         if large is None:
             raise ApiError(404, f"the picture of item {number} is not there")
         return large
@@ -350,6 +360,12 @@ def _checked_code(code: bytes, width: int) -> NDArray[np.uint8]:
     if len(code) != width:
         raise ApiError(422, f"a code of {len(code)} bytes, and the collection's have {width}")
     return np.frombuffer(code, dtype=np.uint8)
+
+
+def _folders(collection: Collection) -> list[Path]:
+    """Folders that are no business of a client, although errors may name them."""
+    files = [Path(spec) for spec in collection.info()["semantics"] or ()]
+    return [collection.path, *(file.parent for file in files if file.is_absolute())]
 
 
 def _picture_network(encoder: Encoder) -> tuple[bool, str]:

@@ -1,9 +1,12 @@
 """Serving a collection until somebody stops it."""
 
 import logging
+import signal
 import socket
-from collections.abc import Callable
-from contextlib import closing
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +62,24 @@ def serve(
             lifespan="on",
         )
         on_start(_address(chosen))
-        uvicorn.Server(config).run(sockets=[listener])
+        with _ending_well():
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """Let a process that is told to end do so with exit status 0.
+
+    uvicorn tells it once more when it has ended in good order.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)) if is_main else None
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    finally:
+        if is_main:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _listen(settings: Settings) -> socket.socket:
