@@ -23,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from zshash.experiments.demo import make_collection
 from zshash.web import Settings, create_app
+from zshash.web.protocol import BoundedProtocol
 
 EXAMPLES = int(os.environ.get("ZSHASH_EXAMPLES", "12"))  # for each route; more find more
 TOKEN = "0123456789abcdef"
@@ -43,7 +44,8 @@ def running(folder, **options):
     """A server on a port of its own, in a thread; gives its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         chosen = Settings(port=listener.getsockname()[1], **options)
-        config = uvicorn.Config(create_app(folder, chosen), log_level="warning", lifespan="on")
+        app = create_app(folder, chosen)
+        config = uvicorn.Config(app, http=BoundedProtocol, log_level="error", lifespan="on")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -112,6 +114,15 @@ OPERATIONS = [
 ]
 
 
+def check_answer(case, session, headers, excluded):
+    """That the answer to a case is as described, unless HTTP itself has no room for its address."""
+    answer = case.call(session=session, headers=headers)
+    if len(answer.request.url) > 2**16:
+        assert answer.status_code == 400
+    else:
+        case.validate_response(answer, excluded_checks=excluded, headers=headers)
+
+
 def try_all(schema, operation, check):
     """Call `check` with cases of an operation: drawn ones, and those at every boundary."""
     tests = get_all_tests(
@@ -130,7 +141,7 @@ def test_all_operations_are_tried(reading_schema):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_reading_server_answers_as_described(reading_schema, operation, session):
     def check(case):
-        case.call_and_validate(session=session, excluded_checks=[*EXCLUDED, unsupported_method])
+        check_answer(case, session, {}, [*EXCLUDED, unsupported_method])
 
     try_all(reading_schema, operation, check)
 
@@ -138,7 +149,7 @@ def test_a_reading_server_answers_as_described(reading_schema, operation, sessio
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_writing_server_answers_as_described(writing_schema, operation, session):
     def check(case):
-        case.call_and_validate(session=session, headers=SHOWN, excluded_checks=excluded)
+        check_answer(case, session, SHOWN, excluded)
 
     excluded = [*EXCLUDED, *(TEXTS if operation == "POST /api/items" else [])]
     try_all(writing_schema, operation, check)

@@ -1,0 +1,67 @@
+"""HTTP as uvicorn speaks it, with bounds on the head of a request, which it has none for."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+__all__ = ["BoundedProtocol"]
+
+HEAD_BYTES = 64 * 1024
+HEAD_SECONDS = 10.0
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """A connection whose client has only so many bytes and seconds for a line and its headers.
+
+    The time begins with the connection, and anew with each answer: a body that goes on after its
+    answer counts as well.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._reads_head, self._n_bytes = True, 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin."""
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come."""
+        if self._reads_head:
+            self._n_bytes += len(data)
+        super().data_received(data)
+        if self._reads_head and self._n_bytes > HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("Headers are too long.")
+
+    def on_headers_complete(self) -> None:
+        """Note that the head is there."""
+        self._stop()
+        self._reads_head, self._n_bytes = False, 0
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Note that what comes now is the next head."""
+        self._reads_head = True
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._wait()
+
+    def _wait(self) -> None:
+        self._stop()
+        self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
