@@ -13,12 +13,12 @@ from typing import Any
 import uvicorn
 
 from zshash.web.app import create_app
+from zshash.web.protocol import BoundedProtocol
 from zshash.web.settings import Settings
 
 __all__ = ["serve"]
 
 GRACE = 10  # seconds that requests under way have when the server is stopped
-HEADER_BYTES = 32 * 1024
 log = logging.getLogger("zshash.web")
 
 
@@ -58,7 +58,8 @@ def serve(
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=GRACE,
-            h11_max_incomplete_event_size=HEADER_BYTES,
+            http=BoundedProtocol,
+            ws="none",
             lifespan="on",
         )
         on_start(_address(chosen))
