@@ -5,14 +5,14 @@ import threading
 import time
 from contextlib import contextmanager
 
-import uvicorn
-
 from zshash.web import Settings, create_app
 
 
 @contextmanager
 def running(folder, **settings):
     """The address of a server over a collection, for as long as it is needed."""
+    import uvicorn  # not everybody has it
+
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         app = create_app(folder, Settings(port=port, **settings))

@@ -37,7 +37,7 @@ class App {
     show(byId("add-open"), info.writable && info.searches.picture);
     show(byId("pick"), info.searches.picture);
     byId("query").placeholder = placeholder(info.searches.name);
-    byId("hint").textContent = info.searches.picture ? "Or drop or paste a picture anywhere on this page." : "";
+    byId("hint").textContent = info.searches.picture ? hint() : "";
     const about = [plural(info.items, "item"), `${info.bits} bits`, info.method, info.extractor];
     byId("about").textContent = [...about.filter(Boolean), `zshash ${info.version}`].join(" · ");
     const names = info.searches.name ? this.facts.names() : [];
@@ -247,6 +247,11 @@ class App {
 function placeholder(byName) {
   if (!byName) return "#12 for an item";
   return matchMedia("(max-width: 30rem)").matches ? "A name, or #12" : "The name of something, or #12 for an item";
+}
+
+function hint() {
+  const touched = matchMedia("(hover: none)").matches;
+  return touched ? "Or search with a picture." : "Or drop or paste a picture anywhere on this page.";
 }
 
 function lostFocus() {

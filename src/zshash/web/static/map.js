@@ -64,7 +64,7 @@ export class MapView {
 
   wait(about) {
     const words = {
-      computing: `The map of ${plural(about.total ?? about.items, "item")} is being drawn. This page waits for it.`,
+      computing: `The map of ${plural(about.total || this.facts.info.items, "item")} is being drawn. This page waits for it.`,
       empty: "There is nothing to draw yet: the collection is empty.",
     };
     this.tell(words[about.state] ?? "The map could not be made. The server's log says why.");
