@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
@@ -34,9 +35,13 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
     [0, 1, 4, 9]
     """
     with all_cores() as (pool, number):
+        first = list(islice(items := iter(items), 2))
+        if len(first) < 2:  # no thread is worth its making
+            yield from map(function, first)
+            return
         waiting: deque[Future[Result]] = deque()
         try:
-            for item in items:
+            for item in chain(first, items):
                 waiting.append(pool.submit(function, item))
                 if len(waiting) > 2 * number:
                     yield waiting.popleft().result()

@@ -54,6 +54,7 @@ class Encoder:
         self.hasher = load(model)
         self.notes = read_header(model)["notes"]
         self.model, self._reader = model, reader
+        self._hash = self.hasher.frozen()
         self._for_pictures: PictureReader | None = None
         self.checksum = hashlib.sha256(model.read_bytes()).hexdigest()
 
@@ -113,7 +114,11 @@ class Encoder:
 
     def encode(self, dataset: Dataset) -> NDArray[np.uint8]:
         """Packed codes (n, bytes)."""
-        packed: NDArray[np.uint8] = self.hasher.encode(dataset.X)
+        return self.hash(dataset.X)
+
+    def hash(self, features: NDArray[np.float32]) -> NDArray[np.uint8]:
+        """Packed codes (n, bytes) of features (n, d)."""
+        packed: NDArray[np.uint8] = self._hash(features)
         return packed
 
 

@@ -152,8 +152,7 @@ def encode(store: Store, features: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Packed codes (n, bytes), also where there are none to make."""
     if not len(features):
         return np.empty((0, -(-store.mirror.index.n_bits // 8)), dtype=np.uint8)
-    codes: NDArray[np.uint8] = store.encoder.hasher.encode(features)
-    return codes
+    return store.encoder.hash(features)
 
 
 def _slices(n: int, size: int) -> Iterator[slice]:

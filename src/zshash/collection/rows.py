@@ -5,6 +5,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -242,11 +243,16 @@ def to_text(value: Any) -> str:
     return text
 
 
+@lru_cache(maxsize=4096)  # most items have the labels of many others
+def _labels(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
 def to_item(row: Sequence[Any]) -> Item:
     """The item that a whole row stands for."""
     number, code, source, content, labels, metadata, size, mtime_ns = row[:8]
     if isinstance(source, bytes):
         source = source.decode("utf-8", "surrogatepass")
-    own = () if labels == "[]" else tuple(json.loads(labels))
+    own = _labels(labels)
     facts = {} if metadata == "{}" else json.loads(metadata)
     return Item(number, code, source, content, own, facts, size, mtime_ns)

@@ -26,9 +26,10 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def project(self, X):
         """Real-valued projections (n, n_bits) float32 whose signs are the bits."""
         check_is_fitted(self)
-        X = self._features(X, reset=False)
+        return self._project(self._features(X, reset=False), self._projector())
+
+    def _project(self, X, project_block):
         projections = np.empty((len(X), self._n_features_out), dtype=np.float32)
-        project_block = self._projector()
 
         def fill(part):
             projections[part] = project_block(self._prepare(X[part]))
@@ -43,6 +44,32 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def encode(self, X):
         """Packed codes (n, ceil(n_bits / 8)) uint8 in the order of ``numpy.packbits``."""
         return codes.pack(self.project(X) >= 0)
+
+    def frozen(self):
+        """A function that gives what `encode` gives, for many calls with few rows.
+
+        What such calls need is made once, here: what is done to the hasher later, other than
+        fitting another one, does not reach it.
+
+        >>> from zshash import LSH
+        >>> X = np.random.RandomState(0).randn(50, 8)
+        >>> hasher = LSH(n_bits=16, random_state=0).fit(X)
+        >>> encode = hasher.frozen()
+        >>> bool((encode(X[:2]) == hasher.encode(X[:2])).all())
+        True
+        """
+        check_is_fitted(self)
+        project_block = self._projector()
+
+        def encode(X):
+            is_plain = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2
+            if is_plain and len(X) and X.shape[1] == self.n_features_in_:
+                _check_values(X)
+            else:
+                X = self._features(X, reset=False)
+            return codes.pack(self._project(X, project_block) >= 0)
+
+        return encode
 
     def _projector(self):
         """The function from a block of prepared features to its projections."""

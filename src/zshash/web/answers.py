@@ -22,7 +22,10 @@ __all__ = [
 
 def to_json(value: Any) -> bytes:
     """JSON in ASCII, because names of files need not be Unicode."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+    return _JSON.encode(value).encode()
+
+
+_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 class Problem(BaseModel):

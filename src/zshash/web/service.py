@@ -2,6 +2,7 @@
 
 import logging
 import math
+import os
 import warnings
 from collections.abc import Sequence
 from copy import copy
@@ -137,15 +138,6 @@ class Service:
             },
         }
 
-    def check_features(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Features that the model can hash, or 422."""
-        wanted = int(self.collection.hasher.n_features_in_)
-        if features.shape != (wanted,):
-            raise ApiError(422, f"{features.size} features, and the collection's have {wanted}")
-        if not np.isfinite(features).all():
-            raise ApiError(422, "features must be finite numbers, and these hold NaN or infinity")
-        return features
-
     def encode_picture(self, picture: bytes) -> tuple[bytes, Encoder]:
         """The code of a picture's file, and what made it."""
         if not self.takes_pictures:
@@ -202,8 +194,9 @@ class Service:
             else:
                 codes[row] = _checked_code(question.code or b"", width)
         if fresh:
-            vectors = np.stack([self.check_features(questions[row].features) for row in fresh])  # type: ignore[arg-type]
-            codes[fresh] = encoder.hasher.encode(vectors)
+            n = int(encoder.hasher.n_features_in_)
+            vectors = [_checked_features(questions[row].features, n) for row in fresh]
+            codes[fresh] = encoder.hash(np.stack(vectors))
         return codes
 
     def _code_of(self, number: int, width: int) -> NDArray[np.uint8]:
@@ -353,7 +346,16 @@ class Service:
         if item.source is None:
             return None
         own = item.metadata.get("file")
-        return own if isinstance(own, str) else Path(item.source).name
+        return own if isinstance(own, str) else os.path.basename(item.source)  # noqa: PTH119, fast
+
+
+def _checked_features(features: NDArray[np.float32] | None, n: int) -> NDArray[np.float32]:
+    if features is None or features.shape != (n,):
+        found = 0 if features is None else features.size
+        raise ApiError(422, f"{found} features, and the collection's have {n}")
+    if not np.isfinite(features).all():
+        raise ApiError(422, "features must be finite numbers, and these hold NaN or infinity")
+    return features
 
 
 def _checked_code(code: bytes, width: int) -> NDArray[np.uint8]:

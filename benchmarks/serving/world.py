@@ -1,0 +1,81 @@
+"""A collection to be served, and the process that serves it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash import ZSH, Collection
+
+__all__ = ["make_collection", "memory", "served"]
+
+N_BITS, N_ANCHORS, N_CENTRES, N_TRAIN = 64, 1000, 100, 4000
+MOST_FLIPPED = 4  # bits in which codes differ from that of their centre's sample
+CODES_AT_ONCE = 100_000
+
+
+def make_collection(folder: Path, n: int, n_features: int) -> NDArray[np.float32]:
+    """Write a collection of `n` clustered codes; the result is features to search with.
+
+    The model is a ZSH of 64 bits and 1,000 anchors on `n_features` numbers; codes are those of its
+    samples, each with a few bits flipped.
+    """
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((N_CENTRES, n_features), dtype=np.float32)
+    groups = rng.integers(0, N_CENTRES, N_TRAIN)
+    X = centres[groups] + 0.5 * rng.standard_normal((N_TRAIN, n_features), dtype=np.float32)
+    hasher = ZSH(N_BITS, n_anchors=N_ANCHORS, random_state=0).fit(X, groups)
+    base = hasher.encode(X)
+    with Collection.create(folder, hasher) as collection:
+        for start in range(0, n, CODES_AT_ONCE):
+            rows = rng.integers(0, N_TRAIN, min(CODES_AT_ONCE, n - start))
+            collection.add_codes(
+                flipped(base[rows], rng),
+                sources=[f"/photos/{start + i}.jpg" for i in range(len(rows))],
+                labels=[f"category {group}" for group in groups[rows].tolist()],
+            )
+        collection.compact()
+    noise = rng.standard_normal(X.shape, dtype=np.float32)
+    return (X + 0.1 * noise).astype(np.float32)
+
+
+def flipped(codes: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Codes with up to a few bits flipped in each."""
+    codes = codes.copy()
+    for _ in range(MOST_FLIPPED):
+        bits = rng.integers(0, N_BITS, len(codes))
+        codes[np.arange(len(codes)), bits // 8] ^= (128 >> (bits % 8)).astype(np.uint8)
+    return codes
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[str, int]]:
+    """Address and process id of a server, which is stopped at the end."""
+    command = [sys.executable, "-m", "zshash.cli", "serve", str(folder), "--port", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}
+    ) as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://\S+/", process.stdout.readline())
+            if found is None:
+                raise RuntimeError(f"{' '.join(command)}: no address was printed")
+            yield found.group(), process.pid
+        finally:
+            process.send_signal(signal.SIGINT)
+            status = process.wait(60)
+        if status:
+            raise RuntimeError(f"the server ended with status {status}")
+
+
+def memory(process: int) -> float:
+    """Megabytes of memory that a process holds."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
