@@ -71,6 +71,7 @@ class Catalogue:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / NAME
+        self._state = "", State(0, "")  # as it was last read, and what that says
         if not self.path.is_file():
             raise CollectionError(
                 f"{folder}: there is no collection here; Collection.create makes one"
@@ -167,7 +168,10 @@ class Catalogue:
     def state(self) -> State:
         """Where the catalogue stands, within the transaction at hand."""
         try:
-            return State.from_json(self.setting("state"))
+            text = self._text("state")
+            if text != self._state[0]:
+                self._state = text, State.from_json(json.loads(text))
+            return self._state[1]
         except (TypeError, ValueError, KeyError) as error:
             if isinstance(error, CollectionError):
                 raise
@@ -179,13 +183,16 @@ class Catalogue:
 
     def setting(self, key: str) -> Any:
         """A value that was stored under `key`."""
+        return json.loads(self._text(key))
+
+    def _text(self, key: str) -> str:
         with reporting_sqlite(self.folder):
             found = self.connection.execute(
                 "SELECT value, checksum FROM settings WHERE key = ?", [key]
             ).fetchone()
         if found is None or not isinstance(found[0], str) or _checksum(key, found[0]) != found[1]:
             raise DamagedError(f"{self.folder}: {DAMAGED} (its setting {key!r} is not whole)")
-        return json.loads(found[0])
+        return found[0]
 
 
 def is_unfinished(path: Path) -> bool:

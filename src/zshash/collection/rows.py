@@ -113,10 +113,20 @@ class Page(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A page of matches, and how many items there are on all pages together."""
+    """A page of matches.
+
+    Attributes
+    ----------
+    total : int
+        How many items there are on all pages together.
+    matches : list of Match
+    pictured : set of int
+        Ids of those items of the page, and perhaps of others, that have a thumbnail.
+    """
 
     total: int
     matches: list[Match]
+    pictured: set[int]
 
 
 class Added(NamedTuple):
@@ -253,6 +263,5 @@ def to_item(row: Sequence[Any]) -> Item:
     number, code, source, content, labels, metadata, size, mtime_ns = row[:8]
     if isinstance(source, bytes):
         source = source.decode("utf-8", "surrogatepass")
-    own = _labels(labels)
     facts = {} if metadata == "{}" else json.loads(metadata)
-    return Item(number, code, source, content, own, facts, size, mtime_ns)
+    return Item(number, code, source, content, _labels(labels), facts, size, mtime_ns)

@@ -66,7 +66,7 @@ def consistent(
     store: Store,
     rank: Rank,
     where: str | None,
-    use: Callable[[list[Ranking]], Used],
+    use: Callable[[list[Ranking], State], Used],
     encoder: Encoder | None = None,
 ) -> Used:
     """What `use` makes of the items that `rank` finds, in a state of the collection that has them.
@@ -89,14 +89,14 @@ def consistent(
         rankings = rank(part, state.generation)
         with store.reading() as now:
             if now.generation == state.generation:
-                return use(rankings)
+                return use(rankings, now)
     ids = None if where is None else find(store, where)
     with store.reading() as state:
         _check_encoder(store, encoder)
         index = store.mirror.index
         if ids is not None:
             index = index.subset(ids[np.isin(ids, index.ids)])
-        return use(rank(index, state.generation))
+        return use(rank(index, state.generation), state)
 
 
 def _check_encoder(store: Store, encoder: Encoder | None) -> None:
@@ -119,7 +119,25 @@ def pages(
             _cut(page, Ranking(*own)) for page, *own in zip(wanted, distances, ids, strict=True)
         ]
 
-    return consistent(store, rank, where, lambda found: _pick(store, wanted, found), encoder)
+    return _picked(store, rank, wanted, where, encoder)
+
+
+def _picked(
+    store: Store, rank: Rank, wanted: Sequence[Page], where: str | None, encoder: Encoder | None
+) -> list[Found]:
+    """Pages of what `rank` finds, whose items alone are read from the catalogue."""
+
+    def pick(rankings: list[Ranking], state: State) -> list[Found]:
+        shown = [
+            Ranking(ranking.distances[page.rows], ranking.ids[page.rows])
+            for page, ranking in zip(wanted, rankings, strict=True)
+        ]
+        small = pictured(store, state, [number for part in shown for number in part.ids.tolist()])
+        totals = [len(ranking.ids) for ranking in rankings]
+        found = matches(store, shown)
+        return [Found(total, own, small) for total, own in zip(totals, found, strict=True)]
+
+    return consistent(store, rank, where, pick, encoder)
 
 
 def nearest_to(store: Store, query: Any, page: Page, where: str | None) -> Found:
@@ -159,20 +177,9 @@ def _cut(page: Page, ranking: Ranking) -> Ranking:
     return Ranking(ranking.distances[:n], ranking.ids[:n])
 
 
-def _pick(store: Store, wanted: Sequence[Page], rankings: list[Ranking]) -> list[Found]:
-    """The items of each page, which alone are read from the catalogue."""
-    parts = [
-        Ranking(ranking.distances[page.rows], ranking.ids[page.rows])
-        for page, ranking in zip(wanted, rankings, strict=True)
-    ]
-    found = matches(store, parts)
-    totals = [len(ranking.ids) for ranking in rankings]
-    return [Found(total, own) for total, own in zip(totals, found, strict=True)]
-
-
 def best_page(store: Store, rank: Rank, page: Page, where: str | None, encoder: Encoder) -> Found:
     """A page of the items that `rank` finds for the one query that it stands for."""
-    return consistent(store, rank, where, lambda found: _pick(store, [page], found), encoder)[0]
+    return _picked(store, rank, [page], where, encoder)[0]
 
 
 def within(
@@ -190,7 +197,7 @@ def within(
         parts = zip(np.split(distances, edges), np.split(ids, edges), strict=True)
         return [Ranking(*part) for part in parts] if len(codes) else []
 
-    return consistent(store, rank, where, lambda found: matches(store, found), encoder)
+    return consistent(store, rank, where, lambda found, _: matches(store, found), encoder)
 
 
 def matches(store: Store, rankings: Sequence[Ranking]) -> list[list[Match]]:

@@ -157,14 +157,14 @@ class Service:
         """Answers to many questions about all items, as JSON."""
         try:
             return self._answer_all(questions, None)
-        except WRONG:
+        except (ApiError, *WRONG):
             if len(questions) == 1:
                 raise
         answers: list[bytes | Exception] = []
         for question in questions:  # one of them is at fault
             try:
                 answers += self._answer_all([question], None)
-            except WRONG as error:
+            except (ApiError, *WRONG) as error:
                 answers.append(error)
         return answers
 
@@ -211,30 +211,26 @@ class Service:
     def _rendered(
         self, questions: Sequence[Question], codes: NDArray[np.uint8], found: Sequence[Found]
     ) -> list[bytes]:
-        ids = [match.item.id for own in found for match in own.matches]
-        pictured = self.collection.pictured(ids) if ids else set()
         asked = [
             {"kind": question.kind, "code": code.tobytes().hex(), "name": None, "id": question.id}
             for question, code in zip(questions, codes, strict=True)
         ]
         return [
-            self._results(query, question.page, own, pictured, "bits", question.started)
+            self._results(query, question.page, own, "bits", question.started)
             for query, question, own in zip(asked, questions, found, strict=True)
         ]
 
     def search_name(self, name: str, query: SearchParameters, started: float) -> bytes:
         """The items that fit a name best, as JSON."""
         found = self.collection.page_of_name(name, query.page, where=condition(query))
-        pictured = self.collection.pictured([match.item.id for match in found.matches])
         asked = {"kind": "name", "code": None, "name": name, "id": None}
-        return self._results(asked, query.page, found, pictured, "score", started)
+        return self._results(asked, query.page, found, "score", started)
 
     def _results(
         self,
         asked: dict[str, Any],
         page: Page,
         found: Found,
-        pictured: set[int],
         unit: str,
         started: float,
     ) -> bytes:
@@ -245,8 +241,8 @@ class Service:
             "offset": page.offset,
             "limit": page.limit,
             "results": [
-                {**self._portrait(match.item, pictured), "distance": match.distance}
-                for match in found.matches
+                self._portrait(item, found.pictured) | {"distance": distance}
+                for item, distance in found.matches
             ],
             "seconds": round(perf_counter() - started, 6),
         }
