@@ -23,6 +23,7 @@ def make_thumbnail(source: Any, side: int, limits: Limits | None = None) -> byte
     except PictureError:
         return None
     image.thumbnail((side, side))
+    image.info.clear()  # remarks, which Pillow would write down again
     file = BytesIO()
     image.save(file, "JPEG", quality=QUALITY)
     return file.getvalue()
