@@ -28,7 +28,7 @@ from serving.world import make_collection, memory, served
 
 from zshash import Collection
 
-K = 20
+K = 10
 ROUNDS = 5
 NOTHING = [get("/healthz")]
 JSON, BINARY = "application/json", "application/octet-stream"

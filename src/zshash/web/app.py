@@ -17,12 +17,14 @@ from zshash.web.api import body_schema, make_router
 from zshash.web.bodies import explain
 from zshash.web.counting import Meter
 from zshash.web.errors import WRONG, ApiError, describe
+from zshash.web.express import Express
 from zshash.web.guard import Guard
 from zshash.web.server import Server
 from zshash.web.settings import Settings
 
 __all__ = ["create_app"]
 
+SHORT = [("POST", "/api/search")]
 OWN = ("name", "id", "code")  # parameters that a body takes the place of
 
 
@@ -67,20 +69,24 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
     app.include_router(router)
     _add_handlers(app, router, server.service.folders)
     _complete(app)
-    return Meter(Guard(app, settings), server.counts)
+    express = Express(
+        app, router, SHORT, lambda error: _answer(describe(error, server.service.folders))
+    )
+    return Meter(Guard(express, settings), server.counts)
+
+
+def _answer(error: ApiError) -> Response:
+    body = to_json({"detail": error.detail})
+    return Response(body, error.status, error.headers, media_type="application/json")
 
 
 def _add_handlers(app: FastAPI, router: APIRouter, folders: Sequence[Path]) -> None:
-    def answer(error: ApiError) -> Response:
-        body = to_json({"detail": error.detail})
-        return Response(body, error.status, error.headers, media_type="application/json")
-
     async def wrong(_: Request, error: Exception) -> Response:
-        return answer(describe(error, folders))
+        return _answer(describe(error, folders))
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return answer(ApiError(422, explain(error.errors())))
+        return _answer(ApiError(422, explain(error.errors())))
 
     async def unknown(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -88,7 +94,7 @@ def _add_handlers(app: FastAPI, router: APIRouter, folders: Sequence[Path]) -> N
         detail, headers = text.get(error.status_code, str(error.detail)), dict(error.headers or {})
         if error.status_code == 405:  # by several routes, and the error knows one of them
             headers["Allow"] = ", ".join(_methods(router, request.url.path)) or headers["Allow"]
-        return answer(ApiError(error.status_code, detail, headers))
+        return _answer(ApiError(error.status_code, detail, headers))
 
     for kind in (ApiError, *WRONG):
         app.add_exception_handler(kind, wrong)
