@@ -1,5 +1,6 @@
 """Who may ask for what, and the headers that keep browsers from doing more than they should."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -58,8 +59,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        has_begun = False
+
         async def send_guarded(message: MutableMapping[str, Any]) -> None:
+            nonlocal has_begun
             if message["type"] == "http.response.start":
+                has_begun = True
                 message["headers"] = [*message.get("headers", ()), *RAW_HEADERS]
             await send(message)
 
@@ -68,7 +73,12 @@ class Guard:
         except ApiError as error:
             await _answer(error, send_guarded)
             return
-        await self._app(scope, receive, send_guarded)
+        try:
+            await self._app(scope, receive, send_guarded)
+        except asyncio.CancelledError:  # the server ends, and this request would not
+            if has_begun:
+                raise
+            await _answer(ApiError(503, "the server has been stopped"), send_guarded)
 
     def _check(self, scope: Scope) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}

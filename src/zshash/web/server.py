@@ -43,7 +43,7 @@ class Server:
         self.pictures = Lane("pictures", settings.threads, waiting // 2, seconds)
         self.writing = Lane("writing", 1, waiting // 4, 4 * seconds)
         self.small = Budget(16 * MOST_JSON)
-        self.large = Budget(2 * (MOST_FILES * settings.bytes + SLACK))
+        self.large = Budget(2 * (max(MOST_JSON, MOST_FILES * settings.bytes) + SLACK))
         self._watch()
 
     def _watch(self) -> None:
