@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 __all__ = ["BoundedProtocol"]
 
@@ -15,13 +15,15 @@ class BoundedProtocol(HttpToolsProtocol):
     """A connection whose client has only so many bytes and seconds for a line and its headers.
 
     The time begins with the connection, and anew with each answer: a body that goes on after its
-    answer counts as well.
+    answer counts as well. Where a connection ends while more requests wait in it, the one that is
+    worked on learns of it.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._reads_head, self._n_bytes = True, 0
         self._timer: asyncio.TimerHandle | None = None
+        self._running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin."""
@@ -31,6 +33,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         self._stop()
+        self._abandon()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -46,6 +49,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stop()
         self._reads_head, self._n_bytes = False, 0
         super().on_headers_complete()
+        if not self.pipeline:
+            self._running = self.cycle
 
     def on_message_complete(self) -> None:
         """Note that what comes now is the next head."""
@@ -54,8 +59,19 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
+        self._running = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
         self._wait()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no request, and end."""
+        self._abandon()
+        super().send_400_response(msg)
+
+    def _abandon(self) -> None:
+        if self._running is not None:
+            self._running.disconnected = True
+            self._running.message_event.set()
 
     def _wait(self) -> None:
         self._stop()
