@@ -1,6 +1,7 @@
 """How well methods and models retrieve."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -32,12 +33,14 @@ from zshash.cli.options import (
     train_option,
     unseen_option,
 )
+from zshash.cli.serving import start_service
 from zshash.cli.terminal import (
     print_json,
     print_scores,
     refuse,
 )
 from zshash.experiments import Demo, comparison, evaluation
+from zshash.experiments.demo import make_collection
 from zshash.experiments.page import render
 from zshash.experiments.tables import to_json, to_markdown
 from zshash.hashing.registry import METHODS, SEMANTIC
@@ -57,9 +60,14 @@ __all__ = ["compare", "demo", "evaluate"]
     type=output_file,
     help="Page to write.",
 )
+@click.option("--serve", "serves", is_flag=True, help="Open a page to search the digits instead.")
 @json_option
-def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
+def demo(bits: int, seeds: int, output: Path, serves: bool, as_json: bool) -> None:
     """Learn from eight digits, find two that nobody labelled, and write a page of pictures."""
+    if serves:
+        refuse(("seeds", "output", "as_json"), "with --serve")
+        _serve_digits(bits)
+        return
     show = Demo(n_bits=bits, n_seeds=seeds)
     total = 3 * seeds
     for _ in tqdm(show.scores(), total=total, desc="training and searching", disable=None):
@@ -76,6 +84,14 @@ def demo(bits: int, seeds: int, output: Path, as_json: bool) -> None:
         "so they help little here; searching by name needs richer categories.\n"
         f"\nPictures and the convergence curve: {output}"
     )
+
+
+def _serve_digits(bits: int) -> None:
+    """Open the page on a collection of digits, which goes when the server does."""
+    with TemporaryDirectory(prefix="zshash-") as folder:
+        digits = Path(folder) / "digits"
+        make_collection(digits, bits).close()
+        start_service(digits, opens=True, port=0)
 
 
 @click.command(name="eval")

@@ -196,17 +196,18 @@ def _forecast(name: str, nearest: NearName, is_seen: bool, seen: Vectors) -> For
         return Forecast("unknown", nearest.cosine, float("nan"), text)
     among = seen @ seen.T
     np.fill_diagonal(among, -1.0)
-    rank = float((among.max(axis=1) < nearest.cosine).mean())
+    is_further = among.max(axis=1) < nearest.cosine
+    rank = float(is_further.mean())
     verdict = "close" if rank >= CLOSE else "far" if rank < FAR else "usual"
     means = {
         "close": "so it should be found well",
         "usual": "so expect about what a typical category gets",
-        "far": "so expect little: the model has learned next to nothing of what it looks like",
+        "far": "so expect little: what it looks like was hardly learned from them",
     }
     text = (
         f"No picture of {name} was labelled for the model. Nearest to it in meaning is "
-        f"{nearest.name}, nearer than {rank:.0%} of the seen categories have another one: "
-        f"{means[verdict]}. A hint, and no promise."
+        f"{nearest.name}. Of the {len(seen)} seen categories {is_further.sum()} are further from "
+        f"their own nearest one, {means[verdict]}. A hint, and no promise."
     )
     return Forecast(verdict, nearest.cosine, rank, text)
 
@@ -238,7 +239,15 @@ def _all_names(store: Store, encoder: Encoder) -> tuple[tuple[str, ...], Vectors
 def _vector(store: Store, encoder: Encoder, name: str) -> Vectors:
     """The vector of a name, which the model can make something of."""
     _check_names(store, encoder)
-    vectors = _vectors(_specs(store, encoder), _seen(encoder), _called(encoder), (name,))
+    try:
+        vectors = _vectors(_specs(store, encoder), _seen(encoder), _called(encoder), (name,))
+    except UnknownNames:
+        raise
+    except ValueError as error:
+        raise CollectionError(
+            f"{store.folder}: {name!r} has nothing in common with the categories that the model "
+            f"was trained on, so it can not be searched for ({error})"
+        ) from error
     expected = encoder.hasher.mapping_.shape[1]
     if vectors.shape[1] != expected:
         raise CollectionError(

@@ -241,7 +241,7 @@ class Service:
             "offset": page.offset,
             "limit": page.limit,
             "results": [
-                self._portrait(item, found.pictured) | {"distance": distance}
+                self._portrait(item, found.pictured, distance=distance)
                 for item, distance in found.matches
             ],
             "seconds": round(perf_counter() - started, 6),
@@ -324,8 +324,9 @@ class Service:
         """Remove an item."""
         self.collection.remove([number])
 
-    def _portrait(self, item: Item, pictured: set[int]) -> dict[str, Any]:
+    def _portrait(self, item: Item, pictured: set[int], **more: Any) -> dict[str, Any]:
         facts = {
+            **more,
             "id": item.id,
             "code": item.code.hex(),
             "labels": list(item.labels),
@@ -342,7 +343,7 @@ class Service:
         if item.source is None:
             return None
         own = item.metadata.get("file")
-        return own if isinstance(own, str) else os.path.basename(item.source)  # noqa: PTH119, fast
+        return own if isinstance(own, str) else item.source.rpartition(os.sep)[2]
 
 
 def _checked_features(features: NDArray[np.float32] | None, n: int) -> NDArray[np.float32]:
