@@ -245,9 +245,9 @@ def _text(_: Random, number: int) -> Request:
 
 
 def _json(rng: Random) -> Request:
-    numbers: list[Any] = [rng.choice((0.5, -3, 2**70, 1e30)) for _ in range(64)]
+    numbers: list[Any] = [rng.choice((0.5, -3, 7, 16)) for _ in range(64)]
     if rng.random() < 0.5:
-        numbers[rng.randrange(64)] = rng.choice((None, "1", [], {}, True, 1e300))
+        numbers[rng.randrange(64)] = rng.choice((None, "1", [], {}, True, 2**70, 1e300))
     text = bytearray(json.dumps({"features": numbers, "k": 3, "label": ["zero"]}).encode())
     if rng.random() < 0.5:
         text[rng.randrange(len(text))] = rng.randrange(256)
@@ -257,7 +257,7 @@ def _json(rng: Random) -> Request:
 def _features(rng: Random) -> Request:
     n = rng.choice((0, 1, 63, 64, 64, 64, 65, 1280, 500_000, 1_100_000))
     values = np.full(n, rng.choice((0, 1, -1e38, np.nan, np.inf, 1e-45)), dtype="<f4")
-    body = values.tobytes() + b"a" * rng.choice((0, 0, 1, 3))
+    body = values.tobytes() + b"a" * rng.choice((0, 0, 0, 0, 1, 3))
     query = rng.choice(
         ("", "", "", "?k=3", "?k=0", "?radius=-1", "?label=%00", "?where=%27", "?name=zero", "?x")
     )

@@ -26,7 +26,9 @@ def digits(tmp_path_factory):
 def running(app):
     """A server in a thread; gives its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, http=BoundedProtocol, log_level="error", lifespan="on")
+        config = uvicorn.Config(
+            app, http=BoundedProtocol, log_level="error", timeout_graceful_shutdown=5
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
