@@ -167,6 +167,7 @@ def test_every_answer_has_the_headers_that_restrain_browsers(serving, monkeypatc
         raise RuntimeError("a secret of the server")
 
     monkeypatch.setattr(Service, "item", fail)
+    monkeypatch.setattr(Service, "encode_picture", fail)
     client = serving(writable=True, token=TOKEN, bytes=1000)
     tag = client.get("/static/app.js").headers["etag"]
     answers = {
@@ -182,7 +183,9 @@ def test_every_answer_has_the_headers_that_restrain_browsers(serving, monkeypatc
         422: client.get("/api/search"),
         500: client.get("/api/items/1"),
     }
-    for status, answer in answers.items():
+    short = client.post("/api/search", b"x", "image/png")
+    assert short.json == {"detail": "something is wrong with the server"}
+    for status, answer in [*answers.items(), (500, short)]:
         assert answer.status == status
         for name, value in HEADERS.items():
             assert answer.headers[name.lower()] == value, (status, name)

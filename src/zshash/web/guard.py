@@ -79,6 +79,10 @@ class Guard:
             if has_begun:
                 raise
             await _answer(ApiError(503, "the server has been stopped"), send_guarded)
+        except Exception:
+            if not has_begun:
+                await _answer(ApiError(500, "something is wrong with the server"), send_guarded)
+            raise  # into the server's log
 
     def _check(self, scope: Scope) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
