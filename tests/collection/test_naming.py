@@ -3,6 +3,8 @@ import pytest
 
 from zshash import ZSH, Collection, CollectionError, save
 from zshash.codes import unpack
+from zshash.collection import Page, naming
+from zshash.collection.naming import NearName
 from zshash.semantics import UnknownNames, WordNet
 
 SEEN = ["cat", "dog", "truck", "ship"]
@@ -68,3 +70,199 @@ def test_other_vectors_than_those_of_the_training(tmp_path, model):
         pytest.raises(CollectionError, match=r"words\.txt is not there"),
     ):
         photos.search_name("dog")
+
+
+def brute_scores(photos, name):
+    """The cosine of what each code means and a name, in the order of the ids."""
+    y = WordNet(basis=SEEN).embed([name])[0].astype(np.float64)
+    bits = 2.0 * unpack(photos.index.codes, 16) - 1
+    meanings = bits @ (photos.hasher.mapping_ @ photos.hasher.rotation_.T)
+    return meanings @ y / np.linalg.norm(meanings, axis=1)
+
+
+def check_name(photos, name, k, where=None):
+    """A search by name against looking at every item."""
+    scores = dict(zip(photos.ids.tolist(), brute_scores(photos, name), strict=True))
+    ids = photos.ids if where is None else photos.find(where)
+    best = sorted((scores[number] for number in ids.tolist()), reverse=True)[:k]
+    found = photos.search_name(name, k, where=where)
+    np.testing.assert_allclose([match.distance for match in found], best, rtol=1e-4, atol=1e-6)
+    own = [scores[match.item.id] for match in found]
+    np.testing.assert_allclose(own, best, rtol=1e-4, atol=1e-6)
+    ranks = [(-match.distance, match.item.id) for match in found]
+    assert ranks == sorted(ranks)
+    assert len({match.item.id for match in found}) == len(found) == min(k, len(ids))
+    return found
+
+
+@pytest.fixture
+def filled(folder, model):
+    path, X, labels = model
+    with Collection.create(folder, path) as photos:
+        photos.add(X, labels=[SEEN[label] for label in labels], metadata=[
+            {"row": i} for i in range(80)])  # fmt: skip
+        yield photos
+
+
+@pytest.mark.parametrize("name", ["cat", "lorry", "wolf"])
+@pytest.mark.parametrize("k", [1, 7, 80, 500])
+def test_names_against_every_item(filled, name, k):
+    check_name(filled, name, k)
+    check_name(filled, name, k, "label in ('cat', 'ship') and row > 5")
+    assert filled.search_name(name, k, where="row > 1000") == []
+
+
+def test_equal_scores_come_in_the_order_of_the_ids(filled):
+    filled.add_codes(np.repeat(filled.index.get([3]), 30, axis=0))
+    for k in (1, 5, 20, 110):
+        check_name(filled, "cat", k)
+    twins = [match.item.id for match in filled.search_name("cat", 110) if match.item.id >= 80]
+    assert twins == list(range(80, 110))
+
+
+def test_names_after_adds_and_removes(filled):
+    for where in (None, "row < 60"):
+        check_name(filled, "lorry", 20, where)
+    filled.remove(filled.ids[10:30])
+    for where in (None, "row < 60"):
+        check_name(filled, "lorry", 20, where)
+    rng = np.random.RandomState(1)
+    filled.add(rng.randn(20, 12).astype(np.float32), metadata=[{"row": i} for i in range(20)])
+    for where in (None, "row < 60"):
+        check_name(filled, "lorry", 20, where)
+    with Collection.open(filled.path) as other:  # as many as before, but others
+        other.remove(other.ids[:5])
+        other.add(rng.randn(5, 12).astype(np.float32), metadata=[{"row": i} for i in range(5)])
+    for where in (None, "row < 60"):
+        check_name(filled, "lorry", 20, where)
+
+
+def test_a_name_while_the_model_changes(folder, model, tmp_path, monkeypatch):
+    path, X, labels = model
+    vectors = WordNet(basis=SEEN).embed(SEEN)
+    other = ZSH(n_bits=16, n_anchors=20, random_state=5).fit(X, vectors[labels])
+    save(other, tmp_path / "other", notes={"labels": ["wordnet"], "seen": SEEN})
+    with Collection.create(folder, path, keep_features=True) as photos:
+        photos.add(X)
+    own, calls = naming._ranks, []
+
+    def change_first(*args):
+        calls.append(1)
+        if len(calls) == 1:
+            with Collection.open(folder) as elsewhere:
+                assert elsewhere.reencode(tmp_path / "other") == 80
+        return own(*args)
+
+    with Collection.open(folder) as photos:
+        monkeypatch.setattr(naming, "_ranks", change_first)
+        found = photos.search_name("lorry", 10)
+        assert len(calls) == 2
+        assert photos.hasher.random_state == 5
+        best = np.sort(brute_scores(photos, "lorry"))[::-1][:10]
+        np.testing.assert_allclose([match.distance for match in found], best, rtol=1e-4)
+
+
+def test_pages_of_a_name(filled):
+    whole = filled.search_name("lorry", 50)
+    for page in (Page(50, None, 10, 7), Page(50, None, 45, 20), Page(50, None, 60, 5), Page(30)):
+        found = filled.page_of_name("lorry", page)
+        assert found.total == page.k
+        stop = None if page.limit is None else page.offset + page.limit
+        assert found.matches == whole[: page.k][page.offset : stop]
+    assert filled.page_of_name("lorry", Page(500)).total == 80
+
+
+def test_what_a_name_means(filled):
+    basis = [*SEEN, "lorry"]
+    vectors = WordNet(basis=basis).embed(basis).astype(np.float64)
+    cosines = vectors[:4] @ vectors[4]
+    meaning = filled.explain_name("lorry")
+    assert (meaning.name, meaning.seen) == ("lorry", False)
+    assert [near.name for near in meaning.nearest] == [SEEN[i] for i in np.argsort(-cosines)]
+    np.testing.assert_allclose([near.cosine for near in meaning.nearest], np.sort(cosines)[::-1])
+    assert meaning.nearest[0].name == "truck"
+    assert meaning.forecast.similarity == meaning.nearest[0].cosine
+    for name in ("cat", "Cat", " cat "):
+        seen = filled.explain_name(name)
+        assert seen.seen
+        assert seen.forecast.verdict == "seen"
+        assert np.isnan(seen.forecast.rank)
+        assert seen.nearest[0].cosine == pytest.approx(1)
+    with pytest.raises(UnknownNames, match="did you mean"):
+        filled.explain_name("trukc")
+
+
+def test_what_a_code_means(filled):
+    filled.add_codes(np.zeros((3, 2), np.uint8), labels=["lorry", "xyzzyx", ["wolf", "cat"]])
+    names = [*SEEN, "lorry", "wolf"]
+    vectors = WordNet(basis=SEEN).embed(names).astype(np.float64)
+    A = filled.hasher.mapping_ @ filled.hasher.rotation_.T
+    for number in (0, 30, 79):
+        code = filled.index.get([number])[0]
+        meaning = (2.0 * unpack(code[None], 16)[0] - 1) @ A
+        cosines = vectors @ meaning / np.linalg.norm(meaning)
+        expected = sorted(zip(-cosines, names, strict=True))
+        found = filled.explain_code(code)
+        assert [near.name for near in found] == [name for _, name in expected]
+        np.testing.assert_allclose(
+            [near.cosine for near in found], [-cosine for cosine, _ in expected], rtol=1e-5
+        )
+        assert {near.name for near in found if not near.seen} == {"lorry", "wolf"}
+        assert found[0].name == filled[number].labels[0]
+        assert filled.explain_code(code, 2) == found[:2]
+    with pytest.raises(ValueError, match="code"):
+        filled.explain_code(np.zeros(3, np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("cosine", "verdict", "rank"),
+    [(0.95, "close", 1.0), (0.55, "close", 2 / 3), (0.4, "usual", 1 / 3), (0.05, "far", 0.0)],
+)
+def test_forecasts(cosine, verdict, rank):
+    """Six seen categories in pairs, whose nearest others are at 0.2, 0.5 and 0.9."""
+    seen = np.zeros((6, 6))
+    for pair, near in enumerate([0.2, 0.5, 0.9]):
+        seen[2 * pair, 2 * pair] = 1
+        seen[2 * pair + 1, 2 * pair : 2 * pair + 2] = near, np.sqrt(1 - near**2)
+    nearest = NearName("cat", cosine, True)
+    forecast = naming._forecast("segway", nearest, False, seen)
+    assert (forecast.verdict, forecast.similarity) == (verdict, cosine)
+    assert forecast.rank == pytest.approx(rank)
+    assert "No picture of segway" in forecast.text
+    assert (
+        f"Nearest to it in meaning is cat. Of the 6 seen categories {6 * rank:.0f}" in forecast.text
+    )
+    of_seen = naming._forecast("cat", nearest, True, seen)
+    assert (of_seen.verdict, np.isnan(of_seen.rank)) == ("seen", True)
+    of_few = naming._forecast("segway", nearest, False, seen[:2])
+    assert (of_few.verdict, np.isnan(of_few.rank)) == ("unknown", True)
+    assert "only 2 categories" in of_few.text
+
+
+def test_who_knows_names(filled, photos_without_names):
+    assert filled.knows_names
+    assert filled.seen == tuple(SEEN)
+    assert not photos_without_names.knows_names
+    for method in (photos_without_names.explain_name, photos_without_names.search_name):
+        with pytest.raises(CollectionError, match="LSH does not learn what names mean"):
+            method("cat")
+    with pytest.raises(CollectionError, match="LSH does not learn what names mean"):
+        photos_without_names.explain_code(np.zeros(2, np.uint8))
+
+
+@pytest.fixture
+def photos_without_names(tmp_path, hasher):
+    with Collection.create(tmp_path / "without", hasher) as photos:
+        assert photos.seen == ()
+        yield photos
+
+
+def test_models_of_vectors_that_mean_nothing_know_no_names(tmp_path, model):
+    _, X, labels = model
+    for notes in ({"labels": ["onehot"], "seen": SEEN}, {"labels": ["wordnet"]}, {"seen": SEEN}):
+        vectors = WordNet(basis=SEEN).embed(SEEN)
+        hasher = ZSH(n_bits=16, n_anchors=20, random_state=0).fit(X, vectors[labels])
+        save(hasher, tmp_path / "m", notes=notes)
+        place = tmp_path / f"c{len(str(notes))}"
+        with Collection.create(place, tmp_path / "m") as photos:
+            assert not photos.knows_names
