@@ -143,6 +143,52 @@ def test_a_request_learns_that_its_connection_has_ended(caplog):
     assert not caplog.records
 
 
+def answering(content, ended):
+    """An application that answers anything with the same bytes, and tells when it is through."""
+
+    async def app(scope, receive, send):
+        await receive()
+        if scope["type"] != "http":
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        length = str(2 * len(content)).encode()
+        headers = [(b"content-length", length)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": content, "more_body": True})
+        await send({"type": "http.response.body", "body": content})
+        ended.set()
+
+    return app
+
+
+def test_a_client_that_does_not_read_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
+    ended = threading.Event()
+    with (
+        running(answering(bytes(20_000_000), ended)) as port,
+        socket.create_connection(("127.0.0.1", port)) as client,
+    ):
+        client.sendall(PLAIN + b"\r\n")
+        assert ended.wait(10)
+        assert len(read_all(client)) < 40_000_000
+
+
+def test_a_client_that_reads_slowly_gets_all(monkeypatch):
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
+    with (
+        running(answering(bytes(20_000_000), threading.Event())) as port,
+        socket.create_connection(("127.0.0.1", port)) as client,
+    ):
+        client.sendall(PLAIN + b"Connection: close\r\n\r\n")
+        n_bytes = 0
+        while part := client.recv(4_000_000, socket.MSG_WAITALL):
+            n_bytes += len(part)
+            time.sleep(0.2)
+        assert n_bytes > 40_000_000
+
+
 def test_what_is_no_request_ends_the_one_before_it(client, caplog):
     client.sendall(PLAIN + b"\r\n" + b"no request\r\n\r\n")
     assert b"HTTP/1.1 400 " in read_all(client)

@@ -1,4 +1,4 @@
-"""HTTP as uvicorn speaks it, with bounds on the head of a request, which it has none for."""
+"""HTTP as uvicorn speaks it, with bounds on size and time that it has none for."""
 
 import asyncio
 from typing import Any
@@ -15,8 +15,9 @@ class BoundedProtocol(HttpToolsProtocol):
     """A connection whose client has only so many bytes and seconds for a line and its headers.
 
     The time begins with the connection, and anew with each answer: a body that goes on after its
-    answer counts as well. Where a connection ends while more requests wait in it, the one that is
-    worked on learns of it.
+    answer counts as well. It also begins when an answer can not be written, and ends the
+    connection unless the client has read some of it. Where a connection ends while more requests
+    wait in it, the one that is worked on learns of it.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -73,9 +74,27 @@ class BoundedProtocol(HttpToolsProtocol):
             self._running.disconnected = True
             self._running.message_event.set()
 
+    def pause_writing(self) -> None:
+        """Wait for a client that does not read its answer as fast as it is written."""
+        super().pause_writing()
+        self._wait()
+
+    def resume_writing(self) -> None:
+        """Go on with an answer."""
+        super().resume_writing()
+        if self._running is not None:
+            self._stop()
+
     def _wait(self) -> None:
         self._stop()
-        self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        unread = self.transport.get_write_buffer_size()
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._late, unread)
+
+    def _late(self, unread: int) -> None:
+        if 0 < self.transport.get_write_buffer_size() < unread:  # it reads, if slowly
+            self._wait()
+        else:
+            self.transport.abort()
 
     def _stop(self) -> None:
         if self._timer is not None:
