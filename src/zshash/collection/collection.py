@@ -12,6 +12,7 @@ from zshash.collection import (
     adding,
     checking,
     creating,
+    explaining,
     filtering,
     grouping,
     keeping,
@@ -21,6 +22,7 @@ from zshash.collection import (
     syncing,
     tidying,
 )
+from zshash.collection.explaining import Meaning, NearName
 from zshash.collection.fields import (
     check_contents,
     check_labels,
@@ -28,7 +30,6 @@ from zshash.collection.fields import (
     check_sources,
 )
 from zshash.collection.inputs import Columns
-from zshash.collection.naming import Meaning, NearName
 from zshash.collection.rows import Added, Found, Ids, Item, Match, Page, Synced
 from zshash.collection.store import Store
 from zshash.encoding import Encoder
@@ -404,7 +405,7 @@ class Collection:
 
     def explain_name(self, name: str) -> Meaning:
         """What a name means to the model: the seen categories nearest to it, and a forecast."""
-        return naming.explain_name(self._store, name)
+        return explaining.explain_name(self._store, name)
 
     def explain_code(self, code: ArrayLike, n: int = 10) -> list[NearName]:
         """The names of categories nearest to what a packed code (bytes,) means, nearest first.
@@ -413,7 +414,7 @@ class Collection:
         their meaning is known.
         """
         checked = check_codes("code", np.atleast_2d(np.asarray(code)), self.n_bits)
-        return naming.explain_code(self._store, checked[0], n)
+        return explaining.explain_code(self._store, checked[0], n)
 
     def duplicates(self, r: int = 2) -> list[list[int]]:
         """Groups of items that look alike: each within `r` bits of the group's first one.
