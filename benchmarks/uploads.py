@@ -6,13 +6,13 @@ A collection of digits is served by `zshash serve --writable` in a process of it
 are pictures of every kind that is read, with flipped bits, cut off, lengthened, spliced, or with
 other numbers in their heads, searched with or added. The others are decompression bombs, wrong
 types, broken forms, JSON and features that make no sense, lengths that lie, broken chunks, and
-clients that go away. Slow clients are in the background. These are faults:
+clients that go away. Slow clients are in the background, and a crowd comes last. These are faults:
 
 - an answer with a status of 500 or more, none within 30 seconds, or one that holds a path of the
   server's disk; a whole request that is not answered; an error that nobody has caught
 - a plain search, made after every 500 cases, that does not find what it should
 - a server that dies, that has 200 MB more than after the first cases, that keeps connections or
-  temporary files, or that does not end in good order
+  temporary files, that turns away nobody of a crowd, or that does not end in good order
 - a collection that `verify` finds something wrong with in the end, or that has a copy of a picture
   that no item speaks of
 
@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from uploading.client import SECONDS, Answer, ask, trickle
+from uploading.pictures import bombs
 from uploading.requests import HEAD, Request, framed, make
 from uploading.serving import ServerProcess
 
@@ -40,7 +41,7 @@ from zshash.collection.files import COPIES
 from zshash.experiments.demo import make_collection
 
 N_DIGITS, N_FOUND = 1797, 10
-AT_ONCE = 4
+AT_ONCE, CROWD = 4, 80
 MOST_MEGABYTES = 200.0
 MOST_DESCRIPTORS = 20
 SLOW = 25.0  # seconds that slow clients try
@@ -134,6 +135,17 @@ class Run:
             return "the connection ended without an answer"
         return ""
 
+    def try_crowd(self) -> None:
+        """More large pictures at once than there is room for; some have to be turned away."""
+        content = framed("/api/search", "image/png", bombs()["png just small enough"])
+        request = Request("crowd", "at once", content)
+        with ThreadPoolExecutor(CROWD) as pool:
+            answers = list(pool.map(lambda _: ask(self.server.port, request), range(CROWD)))
+        self.counts["crowd"].update(answer.status for answer in answers)
+        statuses = {answer.status for answer in answers}
+        if 429 not in statuses or not statuses <= {200, 422, 429}:
+            self.faults.append(f"a crowd got {sorted(statuses)}")
+
     def try_slowly(self) -> dict[str, Answer]:
         """Clients that take their time, all at once; what each gets in the end."""
         line = b"POST /api/%b HTTP/1.1\r\n" + HEAD + b"Content-Length: 5000\r\nContent-Type: %b\r\n"
@@ -162,7 +174,11 @@ class Run:
 
     def check_process(self, memory: float, descriptors: int) -> None:
         """Whether the server has more than it had after the first cases."""
-        now, _ = self.server.memory()
+        ends = time.monotonic() + SECONDS
+        while (now := self.server.memory()[0]) > memory + MOST_MEGABYTES:
+            if time.monotonic() > ends:  # what nobody waits for any more has long been finished
+                break
+            time.sleep(0.2)
         if now > memory + MOST_MEGABYTES:
             self.faults.append(f"{now:.0f} MB of memory, and {memory:.0f} MB after the first cases")
         if self.server.descriptors() > descriptors + MOST_DESCRIPTORS:
@@ -189,6 +205,9 @@ def run_all(run: Run, truth: Truth, n_cases: int, batch: int) -> None:
                 slow_ones.append(slow.submit(run.try_slowly))
         for found in slow_ones:
             run.note_slow(found)
+    run.try_crowd()
+    run.faults += check_search(server.port, truth)
+    run.check_process(memory, descriptors)
     now, most = server.memory()
     print(f"memory: {memory:.0f} MB after {batch} cases, {now:.0f} MB now, {most:.0f} MB at most")
 
