@@ -7,7 +7,7 @@ ZSHASH_DATA ?= ../shared/data
 CIFAR10 ?= build/cifar10
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench compare reproduce wheel format clean
+.PHONY: demo test check bench compare reproduce browser wheel format clean
 
 demo: $(READY) ## train on eight digits, find the two that nobody labelled
 	$(BIN)/zshash demo --output zshash-demo.html
@@ -29,6 +29,7 @@ bench: $(READY) ## fits against the bare matrix products, searches against faiss
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/collection.py
+	$(BIN)/python benchmarks/serve.py
 
 compare: $(READY) ## every method at every code length by the standard protocols (ZSHASH_DATA)
 	$(BIN)/zshash compare cifar10 tiny100 --output docs/comparison
@@ -37,6 +38,9 @@ reproduce: $(READY) ## the paper's experiments, tables and figures (ZSHASH_DATA,
 	@test -d $(CIFAR10) || test ! -f $(ZSHASH_DATA)/get_cifar10.py || \
 		$(BIN)/python $(ZSHASH_DATA)/get_cifar10.py $(CIFAR10)
 	$(BIN)/zshash reproduce --all --output docs/results $$(test -d $(CIFAR10) && echo --from $(CIFAR10))
+
+browser: ## a browser for the tests of the page, on Debian and its kin
+	@command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -1,17 +1,21 @@
 """Build the wheel, install it in an empty environment outside the checkout, and use it there.
 
-First the core alone, then with pictures, then with plots.
+First the core alone, then with pictures, then as a server, then with plots.
 
 python tools/check_wheel.py
 """
 
+import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
 import venv
 import zipfile
 from pathlib import Path
+from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
 MUST_HOLD = (
@@ -19,6 +23,8 @@ MUST_HOLD = (
     "zshash/experiments/reproduction/configs/cifar10.toml",
     "zshash/semantics/data/nouns.npz",
     "zshash/semantics/data/LICENSE.wordnet",
+    "zshash/web/static/index.html",
+    "zshash/web/static/style.css",
 )
 USE = """
 import sys, zshash
@@ -70,6 +76,29 @@ def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
         sys.exit(f"a picture did not find itself in a collection:\n{found}")
 
 
+def serve(binaries: Path, wheel: Path, folder: Path) -> None:
+    """Install what a server needs, have it search, and stop it."""
+    run(binaries / "pip", "install", "--quiet", f"{wheel}[web]", folder=folder)
+    command = [binaries / "zshash", "serve", "album", "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://\S+/", process.stdout.readline())
+            if found is None:
+                sys.exit("zshash serve did not say where it listens")
+            with urlopen(f"{found.group()}api/search?name=dog&k=3") as answer:
+                if len(json.load(answer)["results"]) != 3:
+                    sys.exit("zshash serve did not find anything")
+            with urlopen(found.group()) as answer:
+                if b"<script" not in answer.read():
+                    sys.exit("zshash serve has no page")
+        finally:
+            process.send_signal(signal.SIGINT)
+            status = process.wait(60)
+        if status:
+            sys.exit(f"zshash serve ended with status {status}")
+
+
 def reproduce(binaries: Path, wheel: Path, folder: Path) -> None:
     """Install what plots need and re-run small versions of the paper's experiments."""
     run(binaries / "pip", "install", "--quiet", f"{wheel}[images,plot]", folder=folder)
@@ -96,6 +125,7 @@ def main() -> None:
         if not (folder / "zshash-demo.html").is_file():
             sys.exit(f"the installed demo wrote no page:\n{output}")
         search_pictures(binaries, wheel, folder)
+        serve(binaries, wheel, folder)
         reproduce(binaries, wheel, folder)
         print(f"{wheel.name}: {wheel.stat().st_size / 2**20:.1f} MiB, installs and runs by itself")
 

@@ -146,8 +146,8 @@ _reading = (
     click.option(
         "--extractor",
         metavar="NETWORK",
-        help="What turns pictures into features: efficientnet-lite0, onnx:FILE, or with the extra "
-        "torch torchvision:NAME.LAYER, timm:NAME, open_clip:NAME/WEIGHTS.  [default: that of the "
+        help="What turns pictures into features: efficientnet-lite0, onnx:FILE, pixels:SIDE, or "
+        "with the extra torch torchvision:NAME.LAYER, timm:NAME, open_clip:NAME/WEIGHTS.  [default: that of the "
         f"model where there is one, else {DEFAULT}]",
     ),
     click.option(

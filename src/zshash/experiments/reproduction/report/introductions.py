@@ -51,7 +51,8 @@ ASKED = {
     "names": (
         "Beyond the paper: rank pictures by the *name* of an unseen category, with no picture to "
         "search with. A maps codes to label vectors, y is the vector of the name, ȳ the mean of "
-        "the seen ones; the second way is what `zshash search --name` does."
+        "the seen ones; `zshash search --name` takes the second way, less a part of the cosine of "
+        "the best seen category."
     ),
     "labels": (
         "Beyond the paper: where label vectors come from, all else equal. Several sources are "
