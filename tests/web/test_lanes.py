@@ -8,7 +8,7 @@ import pytest
 from zshash.web.errors import ApiError, Busy
 from zshash.web.lanes import Batcher, Budget, Lane
 
-SECONDS = 60
+SECONDS = 20
 
 
 @pytest.fixture
@@ -24,6 +24,11 @@ def lane():
     made = Lane("test", 1, 2, SECONDS)
     yield made
     made.close()
+
+
+def tell(story):
+    """Run a story, which has an end."""
+    return asyncio.run(asyncio.wait_for(story, SECONDS))
 
 
 async def until(condition):
@@ -52,7 +57,7 @@ def test_a_lane_turns_away_what_has_no_room(lane, gate):
         await until(lambda: lane.n == 0)
         assert await lane.run(int) == 0
 
-    asyncio.run(story())
+    tell(story())
 
 
 def test_a_caller_waits_only_so_long_and_its_thread_keeps_its_place(gate):
@@ -69,7 +74,7 @@ def test_a_caller_waits_only_so_long_and_its_thread_keeps_its_place(gate):
         await until(lambda: lane.n == 0)
         assert await lane.run(int) == 0
 
-    asyncio.run(story())
+    tell(story())
     lane.close()
 
 
@@ -86,7 +91,7 @@ def test_a_caller_that_goes_away_leaves_its_place_if_its_work_has_not_begun(lane
         gate.set()
         assert await first
 
-    asyncio.run(story())
+    tell(story())
     assert ran == []
 
 
@@ -112,7 +117,7 @@ def test_closing_waits_for_what_has_begun(gate):
         gate.set()
         await asyncio.gather(task, closing)
 
-    asyncio.run(story())
+    tell(story())
     assert done == [1]
 
 
@@ -169,7 +174,7 @@ def test_questions_that_wait_are_answered_together(batcher, answer):
         assert await asyncio.gather(first, *others) == [0, 2, 4, 6, 8, 10, 12, 14]
         assert batcher.n == 0
 
-    asyncio.run(story())
+    tell(story())
     assert answer.batches == [[0], [1, 2, 3, 4], [5, 6, 7]]
 
 
@@ -184,7 +189,7 @@ def test_a_question_at_fault_spoils_no_other(batcher, answer):
         assert [found[0], found[1], str(found[2]), found[3]] == [0, 2, "bad", 6]
         assert isinstance(found[2], ValueError)
 
-    asyncio.run(story())
+    tell(story())
 
 
 def test_a_batch_that_fails_ends_with_its_error_and_the_next_is_answered(batcher, answer):
@@ -196,7 +201,7 @@ def test_a_batch_that_fails_ends_with_its_error_and_the_next_is_answered(batcher
         assert await batcher.ask(5) == 10
         assert batcher.n == 0
 
-    asyncio.run(story())
+    tell(story())
 
 
 def test_clients_that_go_away_keep_no_place(batcher, answer):
@@ -213,7 +218,7 @@ def test_clients_that_go_away_keep_no_place(batcher, answer):
         await until(lambda: batcher.n == 0)
         assert await batcher.ask(7) == 14
 
-    asyncio.run(story())
+    tell(story())
 
 
 def test_closing_answers_what_has_been_asked(batcher, answer):
@@ -226,7 +231,7 @@ def test_closing_answers_what_has_been_asked(batcher, answer):
         with pytest.raises(Busy):
             await batcher.ask(1)
 
-    asyncio.run(story())
+    tell(story())
 
 
 def test_a_loop_that_has_ended_does_not_end_the_thread(batcher, answer):
