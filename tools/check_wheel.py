@@ -79,7 +79,7 @@ def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
 def serve(binaries: Path, wheel: Path, folder: Path) -> None:
     """Install what a server needs, have it search, and stop it."""
     run(binaries / "pip", "install", "--quiet", f"{wheel}[web]", folder=folder)
-    command = [binaries / "zshash", "serve", "album", "--port", "0"]
+    command = [str(binaries / "zshash"), "serve", "album", "--port", "0"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -147,8 +147,8 @@ _reading = (
         "--extractor",
         metavar="NETWORK",
         help="What turns pictures into features: efficientnet-lite0, onnx:FILE, pixels:SIDE, or "
-        "with the extra torch torchvision:NAME.LAYER, timm:NAME, open_clip:NAME/WEIGHTS.  [default: that of the "
-        f"model where there is one, else {DEFAULT}]",
+        "with the extra torch torchvision:NAME.LAYER, timm:NAME, open_clip:NAME/WEIGHTS.  "
+        f"[default: that of the model where there is one, else {DEFAULT}]",
     ),
     click.option(
         "--extractor-option",

@@ -231,23 +231,16 @@ def thumbnail(store: Store, number: int) -> bytes | None:
 
 def code_of_query(encoder: Encoder, query: Any) -> NDArray[np.uint8]:
     """The code (1, bytes) of a picture or of features."""
-    data: Dataset | Pictures
     if isinstance(query, str | os.PathLike):
-        data = Pictures((Path(query),))
+        dataset = encoder.features(Pictures((Path(query),)), os.fspath(query))
     elif isinstance(query, bytes) or (isinstance(query, np.ndarray) and query.dtype == np.uint8):
-        data = Pictures(_pixels(encoder, query)[None])
+        reader = encoder.picture_reader
+        features = reader.network.extract([query], limits=reader.limits)
+        dataset = Dataset(features, extractor=reader.facts())
+        encoder.check(dataset, "the query")
     else:
-        data = Dataset(_features(query))
-    source = os.fspath(query) if isinstance(query, str | os.PathLike) else "the query"
-    return encoder.encode(encoder.features(data, source))
-
-
-def _pixels(encoder: Encoder, query: bytes | NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Pixels as the network would get them from a file."""
-    from zshash.images.decoding import decode
-
-    reader = encoder.picture_reader
-    return np.asarray(decode(query, reader.limits, reader.network.side))
+        dataset = encoder.features(Dataset(_features(query)), "the query")
+    return encoder.encode(dataset)
 
 
 def _features(query: Any) -> NDArray[np.float32]:

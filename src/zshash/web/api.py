@@ -197,7 +197,7 @@ def _add_search(router: APIRouter, server: Server) -> None:
         """
         started = perf_counter()
         size = room(request, max(MOST_JSON, server.settings.bytes))
-        with (server.small if size <= MOST_JSON else server.large).reserve(size):
+        with server.budget(size).reserve(size):
             body = await read_search(request, server.settings)
             if body.query is not None:
                 return await by_query(body.query, started)

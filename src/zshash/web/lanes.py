@@ -32,9 +32,15 @@ class Lane:
     seconds : float
         How long a caller waits. Its thread goes on, and keeps its place in the lane until it is
         done.
+    finishes : bool
+        Whether a caller waits longer once its turn has come, as for changes: it has to know what
+        became of them.
     """
 
-    def __init__(self, name: str, threads: int, waiting: int, seconds: float) -> None:
+    def __init__(
+        self, name: str, threads: int, waiting: int, seconds: float, finishes: bool = False
+    ) -> None:
+        self._finishes = finishes
         self.name, self._most, self._seconds = name, threads + waiting, seconds
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"zshash-{name}")
         self._n, self._mutex = 0, threading.Lock()
@@ -56,13 +62,21 @@ class Lane:
             self._leave()
             raise Busy from error
         future.add_done_callback(self._leave)
+        answer = asyncio.wrap_future(future)
         try:
-            async with asyncio.timeout(self._seconds):
-                return await asyncio.wrap_future(future)
-        except TimeoutError:
+            done, _ = await asyncio.wait([answer], timeout=self._seconds)
+        except asyncio.CancelledError:  # nobody waits for it any more
+            future.cancel()
+            answer.add_done_callback(_forget)
+            raise
+        if not done and future.cancel():  # its turn has not come
+            raise Busy
+        if not done and not self._finishes:
+            answer.add_done_callback(_forget)
             raise ApiError(
                 422, f"this takes longer than the {self._seconds:g} s that a request may take"
-            ) from None
+            )
+        return await answer
 
     def _leave(self, _: "Future[Any] | None" = None) -> None:
         with self._mutex:
@@ -71,6 +85,12 @@ class Lane:
     def close(self) -> None:
         """Wait for what has begun; nothing begins any more."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _forget(answer: "asyncio.Future[Any]") -> None:
+    """Take note of an answer that nobody waits for any more."""
+    if not answer.cancelled():
+        answer.exception()
 
 
 class Budget:

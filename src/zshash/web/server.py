@@ -1,5 +1,6 @@
 """Everything that a running server has: the service, and the lanes that its work goes through."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ __all__ = ["Server"]
 
 AT_ONCE = 64  # searches that are answered together
 READERS = 4
+LEAST = 2**16  # bytes of a body that are not counted
 
 
 class Server:
@@ -41,8 +43,8 @@ class Server:
         self.reading = Lane("reading", READERS, 2 * waiting, seconds)
         self.filtering = Lane("filtering", 1, waiting // 2, seconds)
         self.pictures = Lane("pictures", settings.threads, waiting // 2, seconds)
-        self.writing = Lane("writing", 1, waiting // 4, 4 * seconds)
-        self.small = Budget(16 * MOST_JSON)
+        self.writing = Lane("writing", 1, waiting // 4, seconds, finishes=True)
+        self.tiny, self.small = Budget(sys.maxsize), Budget(16 * MOST_JSON)
         self.large = Budget(2 * (max(MOST_JSON, MOST_FILES * settings.bytes) + SLACK))
         self._watch()
 
@@ -60,6 +62,12 @@ class Server:
     def lanes(self) -> tuple[Lane, ...]:
         """The lanes with threads of their own."""
         return (self.reading, self.filtering, self.pictures, self.writing)
+
+    def budget(self, size: int) -> Budget:
+        """Where a search with so many bytes has to find room; the smallest always do."""
+        if size <= LEAST:
+            return self.tiny
+        return self.small if size <= MOST_JSON else self.large
 
     async def search(self, question: Question, how: SearchParameters) -> bytes:
         """The answer to a search by code or features, as JSON."""
