@@ -1,4 +1,6 @@
-"""Take a picture of the page: python tools/take_screenshot.py ADDRESS FILE.png [--dark]
+"""Take a picture of the page.
+
+    python tools/take_screenshot.py ADDRESS FILE.png [--dark]
 
 ADDRESS is that of a running `zshash serve`, with a search in it. Needs Playwright and a Chromium.
 """

@@ -100,6 +100,21 @@ def test_a_row_is_hashed_alike_in_any_company(name, data, fitted):
     np.testing.assert_allclose(fitted[name].project(data.X)[:5], alone, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_a_frozen_function_gives_the_same(name, data, fitted):
+    encode = fitted[name].frozen()
+    for n in (1, 3, 1500):
+        np.testing.assert_array_equal(encode(data.X[:n]), fitted[name].encode(data.X[:n]))
+    few = data.X[:3].astype(np.float64)
+    np.testing.assert_array_equal(encode(few.tolist()), fitted[name].encode(few))
+    with pytest.raises(ValueError, match="NaN"):
+        encode(np.full((1, 64), np.nan, dtype=np.float32))
+    with pytest.raises(ValueError, match="63 features"):
+        encode(data.X[:2, 1:])
+    with pytest.raises(ValueError, match="0 sample"):
+        encode(data.X[:0])
+
+
 @pytest.mark.parametrize("name", SUPERVISED)
 def test_labels_are_needed(name, data):
     message = f"{name} requires y to be passed, but the target y is None: give class labels"

@@ -15,7 +15,7 @@ from zshash.web.settings import Settings
 
 __all__ = ["Server"]
 
-AT_ONCE = 64  # searches that are answered together
+AT_ONCE = 16  # searches that are answered together, while others are read and sent
 READERS = 4
 LEAST = 2**16  # bytes of a body that are not counted
 

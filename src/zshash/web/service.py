@@ -77,6 +77,8 @@ class Service:
         self.folders = _folders(self.collection)
         self._checked: tuple[Encoder, bool, str] | None = None
         self.takes_pictures  # noqa: B018, networks take a while to load
+        if self.takes_names and self.collection.info()["semantics"] == ["wordnet"]:
+            self.collection.explain_name(self.collection.seen[0])  # and so does WordNet
 
     def close(self) -> None:
         """End the use of the collection, which writes down what it has in mind."""
