@@ -5,6 +5,7 @@ import math
 import os
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from pathlib import Path
 from time import perf_counter
@@ -78,7 +79,8 @@ class Service:
         self._checked: tuple[Encoder, bool, str] | None = None
         self.takes_pictures  # noqa: B018, networks take a while to load
         if self.takes_names and self.collection.info()["semantics"] == ["wordnet"]:
-            self.collection.explain_name(self.collection.seen[0])  # and so does WordNet
+            with suppress(*WRONG):
+                self.collection.explain_name(self.collection.seen[0])  # and so does WordNet
 
     def close(self) -> None:
         """End the use of the collection, which writes down what it has in mind."""
