@@ -230,7 +230,8 @@ def test_a_model_that_changes_while_questions_wait(copied, photos, tmp_path, mon
     monkeypatch.setattr(Service, "_codes", codes)
     features = np.random.RandomState(2).rand(64).astype(np.float32)
     page = Page(4, None, 0, 60)
-    answers = service.search_all([Question("id", page, id=5), Question("features", page, features)])
+    questions = [Question("id", page, id=5), Question("features", page, features)]
+    answers = service.search_all(questions[:1]) + service.search_all(questions[1:])
     with Collection.open(copied) as other:
         expected = other.index.get([5])[0].tobytes().hex(), other.encode(features).tobytes().hex()
     for answer, code in zip(answers, expected, strict=True):
