@@ -31,7 +31,7 @@ def make_collection(folder: Path, n: int, n_features: int) -> NDArray[np.float32
     centres = rng.standard_normal((N_CENTRES, n_features), dtype=np.float32)
     groups = rng.integers(0, N_CENTRES, N_TRAIN)
     X = centres[groups] + 0.5 * rng.standard_normal((N_TRAIN, n_features), dtype=np.float32)
-    hasher = ZSH(N_BITS, n_anchors=N_ANCHORS, random_state=0).fit(X, groups)
+    hasher = ZSH(N_BITS, n_anchors=N_ANCHORS, normalize=True, random_state=0).fit(X, groups)
     base = hasher.encode(X)
     with Collection.create(folder, hasher) as collection:
         for start in range(0, n, CODES_AT_ONCE):

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from tests.web.browser.album import make_album
-from tests.web.browser.running import running
+from tests.web.running import running
 from zshash import LSH, Collection
+from zshash.experiments.demo import make_collection
 
 TOKEN = "a-token-of-these-tests"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -151,3 +152,11 @@ def tables(tmp_path_factory, X):
 @pytest.fixture(scope="session")
 def X():
     return np.random.RandomState(0).randn(60, 12).astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def digits(tmp_path_factory):
+    """A collection of 1797 digits, which no test changes."""
+    folder = tmp_path_factory.mktemp("digits") / "digits"
+    make_collection(folder).close()
+    return folder

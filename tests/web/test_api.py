@@ -484,7 +484,7 @@ def test_methods_that_have_no_meaning(client):
 
 
 def test_every_status_has_its_reason():
-    assert set(REASONS) == {400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429}
+    assert set(REASONS) == {400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 503}
 
 
 def add(client, *names_and_pictures, labels=()):

@@ -16,8 +16,8 @@ pytest.importorskip("uvicorn", reason="no web service: pip install '.[web]' lets
 import zshash.web  # noqa: E402
 from tests.web.browser.album import CATEGORIES, EACH, make_album, png  # noqa: E402
 from tests.web.browser.audit import problems  # noqa: E402
-from tests.web.browser.running import running  # noqa: E402
 from tests.web.browser.visiting import PHONE, PICTURES, WIDE, Visit  # noqa: E402
+from tests.web.running import running  # noqa: E402
 from zshash import LSH, Collection  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -2,17 +2,13 @@
 
 import json
 import os
-import socket
-import threading
-import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from http.client import HTTPConnection
 from shutil import copytree
 
 import pytest
 import requests
 import schemathesis
-import uvicorn
 from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
 from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.specs.openapi.checks import (
@@ -21,41 +17,13 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from zshash.experiments.demo import make_collection
-from zshash.web import Settings, create_app
-from zshash.web.protocol import BoundedProtocol
+from tests.web.running import running
 
 EXAMPLES = int(os.environ.get("ZSHASH_EXAMPLES", "12"))  # for each route; more find more
 TOKEN = "0123456789abcdef"
 SHOWN = {"Authorization": f"Bearer {TOKEN}"}
 EXCLUDED = [positive_data_acceptance]  # a description can not tell which names and codes there are
 TEXTS = [negative_data_rejection]  # all that is in a form is a text
-
-
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("digits") / "digits"
-    make_collection(folder).close()
-    return folder
-
-
-@contextmanager
-def running(folder, **options):
-    """A server on a port of its own, in a thread; gives its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        chosen = Settings(port=listener.getsockname()[1], **options)
-        app = create_app(folder, chosen)
-        config = uvicorn.Config(app, http=BoundedProtocol, log_level="error", lifespan="on")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            while not server.started:
-                time.sleep(0.01)
-            yield f"http://127.0.0.1:{chosen.port}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 @pytest.fixture(scope="module")

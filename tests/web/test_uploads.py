@@ -6,44 +6,23 @@ import time
 from contextlib import contextmanager
 
 import pytest
-import uvicorn
 
-from zshash.experiments.demo import make_collection
+from tests.web.running import listening
 from zshash.web import Settings, create_app, protocol
-from zshash.web.protocol import BoundedProtocol
 
 PLAIN = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
 
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("uploads") / "digits"
-    make_collection(folder).close()
-    return folder
-
-
 @contextmanager
-def running(app):
-    """A server in a thread; gives its port."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(
-            app, http=BoundedProtocol, log_level="error", timeout_graceful_shutdown=5
-        )
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            while not server.started:
-                time.sleep(0.01)
-            yield listener.getsockname()[1]
-        finally:
-            server.should_exit = True
-            thread.join()
+def on_a_port(app):
+    """A server of an application; gives its port."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, listening(app, listener):
+        yield listener.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
 def port(digits):
-    with running(create_app(digits, Settings(seconds=1))) as found:
+    with on_a_port(create_app(digits, Settings(seconds=1))) as found:
         yield found
 
 
@@ -135,7 +114,7 @@ def test_a_request_learns_that_its_connection_has_ended(caplog):
         await send({"type": "http.response.start", "status": 200, "headers": []})
         ended.set()
 
-    with running(app) as port:
+    with on_a_port(app) as port:
         with socket.create_connection(("127.0.0.1", port)) as client:
             client.sendall(PLAIN + b"\r\n" + PLAIN + b"\r\n")
             assert begun.wait(10)
@@ -167,7 +146,7 @@ def test_a_client_that_does_not_read_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
     ended = threading.Event()
     with (
-        running(answering(bytes(20_000_000), ended)) as port,
+        on_a_port(answering(bytes(20_000_000), ended)) as port,
         socket.create_connection(("127.0.0.1", port)) as client,
     ):
         client.sendall(PLAIN + b"\r\n")
@@ -178,7 +157,7 @@ def test_a_client_that_does_not_read_is_not_waited_for(monkeypatch):
 def test_a_client_that_reads_slowly_gets_all(monkeypatch):
     monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
     with (
-        running(answering(bytes(20_000_000), threading.Event())) as port,
+        on_a_port(answering(bytes(20_000_000), threading.Event())) as port,
         socket.create_connection(("127.0.0.1", port)) as client,
     ):
         client.sendall(PLAIN + b"Connection: close\r\n\r\n")

@@ -32,6 +32,7 @@ REASONS = {
     415: "A type of content that is not taken.",
     422: "A value that can not be used.",
     429: "Busy: try again after as many seconds as Retry-After says.",
+    503: "The server is being stopped.",
 }
 BYTES = {"schema": {"type": "string", "format": "binary"}}
 SEARCH_BODY = {
@@ -69,7 +70,7 @@ UPLOAD_BODY = {
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Answers other than the wanted one, for the description of a route."""
-    wanted = sorted({401, 403, 429, *statuses})
+    wanted = sorted({401, 403, 429, 503, *statuses})
     return {status: {"model": answers.Problem, "description": REASONS[status]} for status in wanted}
 
 

@@ -5,7 +5,7 @@ long as a search. A route on the short way is found by its address alone and rea
 itself; it is described by FastAPI all the same.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
@@ -16,8 +16,6 @@ from zshash.web.errors import WRONG, ApiError
 from zshash.web.guard import App, Receive, Scope, Send
 
 __all__ = ["Express"]
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Express:

@@ -62,7 +62,8 @@ class BoundedProtocol(HttpToolsProtocol):
         """Wait for the next request."""
         self._running = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
-        self._wait()
+        if self._running is None:
+            self._wait()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no request, and end."""

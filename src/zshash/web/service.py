@@ -309,20 +309,21 @@ class Service:
         return large
 
     def add(self, files: Sequence[tuple[str, bytes]], labels: Sequence[str]) -> dict[str, Any]:
-        """Add pictures; of each what became of it."""
-        added: list[int] = []
-        duplicates: list[int] = []
-        failures: list[dict[str, str]] = []
-        for name, content in files:
-            facts = {"file": name} if name else {}
-            report = self.collection.add_files([content], labels=[list(labels)], metadata=[facts])
-            added += report.ids.tolist()
-            duplicates += report.duplicates.tolist()
-            failures += [
-                {"file": name, "reason": reason.removeprefix("file 0: ")}
-                for reason in report.failures
-            ]
-        return {"added": added, "duplicates": duplicates, "failures": failures}
+        """Add pictures, all of them before anybody else may write; of each what became of it."""
+        report = self.collection.add_files(
+            [content for _, content in files],
+            labels=[list(labels)] * len(files),
+            metadata=[{"file": name} if name else {} for name, _ in files],
+        )
+        failures = []
+        for failure in report.failures:
+            place, _, reason = failure.removeprefix("file ").partition(": ")
+            failures.append({"file": files[int(place)][0], "reason": reason})
+        return {
+            "added": report.ids.tolist(),
+            "duplicates": report.duplicates.tolist(),
+            "failures": failures,
+        }
 
     def remove(self, number: int) -> None:
         """Remove an item."""

@@ -18,7 +18,7 @@ from zshash.web.app import create_app
 from zshash.web.protocol import BoundedProtocol
 from zshash.web.settings import Settings
 
-__all__ = ["serve"]
+__all__ = ["configured", "serve"]
 
 M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 8 * 2**20
 GRACE = 10  # seconds that requests under way have when the server is stopped
@@ -54,22 +54,26 @@ def serve(
     with closing(_listen(chosen)) as listener:
         port = listener.getsockname()[1]
         chosen = Settings(**(settings | {"port": port, "token": chosen.token}))
-        app = create_app(folder, chosen)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=GRACE,
-            http=BoundedProtocol,
-            ws="none",
-            lifespan="on",
-        )
+        config = configured(create_app(folder, chosen))
         _spare_the_collector()
         _give_back_memory()
         on_start(_address(chosen))
         with _ending_well():
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def configured(app: Any) -> uvicorn.Config:
+    """How uvicorn runs the application."""
+    return uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="auto",
+    )
 
 
 def _spare_the_collector() -> None:
