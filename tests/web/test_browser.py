@@ -184,9 +184,43 @@ def test_unknown_name(server, visit):
     here = visit(server).allow(422).go("/?label=cat&name=cat").search("trukc")
     assert "trukc" in here.page.inner_text("#error")
     assert here.page.input_value("#query") == "trukc"
+    assert "unseen" not in here.page.inner_text("#asked-kind")
     assert here.ids == []
     assert here.page.locator("#labels input[value=cat]").is_checked()
     here.shoot("unknown-name")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/?id=abc", "There is no item “abc”: items have numbers."),
+        ("/?code=zz", "“zz” is no code of this collection: one has 12 hexadecimal digits."),
+    ],
+)
+def test_address_that_asks_for_nonsense(server, visit, path, words):
+    here = visit(server).go(path)
+    assert here.page.inner_text("#error") == words
+    assert here.page.inner_text("h1:visible") == "album"
+    assert here.search("ship").ids
+    assert here.page.locator("#error").is_hidden()
+
+
+def test_address_beyond_the_limits(server, visit):
+    here = visit(server).go("/?id=5&k=99999999")
+    assert here.page.locator("#error").is_hidden()
+    assert len(here.ids) == 60
+    here = visit(server).go("/?id=5&page=400")
+    here.until_query("id=5")
+    assert here.page.url.endswith("/?id=5")
+    assert len(here.ids) == 60
+
+
+def test_picture_that_is_too_large(album, visit):
+    with running(album, bytes=2_500) as address:
+        here = visit(address).go("/")
+        here.drop(bytes(2_501), "a.png")
+        expected = "The picture is too large: the server takes files of up to 2.5 kB."
+        assert here.page.inner_text("#error") == expected
 
 
 def test_more_like_a_result(server, visit):
@@ -682,6 +716,11 @@ def test_server_that_asks_everybody_for_the_token(distrustful, visit):
     here.page.goto(f"{distrustful}/?name=ship")
     here.page.wait_for_selector("#token[open]")
     assert problems(here.page) == ["0 titles", "no footer"], "nothing is shown yet"
+    here.page.click("#token-cancel")
+    here.page.wait_for_selector("#error:visible")
+    assert "Load the page again" in here.page.inner_text("#error")
+    here.page.reload()
+    here.page.wait_for_selector("#token[open]")
     here.page.fill("#token-value", TOKEN)
     here.page.keyboard.press("Enter")
     assert here.rest().labels[0] == "ship"

@@ -5,7 +5,7 @@ import { ask, configure, giveUp, overtaken } from "./api.js";
 import { isCode } from "./codes.js";
 import { closeDialogs, prepareDialogs } from "./dialogs.js";
 import { openDetails } from "./details.js";
-import { byId, el, plural, show, toast } from "./dom.js";
+import { byId, el, plural, show, size, toast } from "./dom.js";
 import { Facts } from "./facts.js";
 import { walk } from "./grid.js";
 import { MapView } from "./map.js";
@@ -13,7 +13,7 @@ import { listen } from "./pictures.js";
 import { Refine } from "./refine.js";
 import { showAnswer, showItem, showNothing, showQuestion } from "./results.js";
 import { welcome } from "./start.js";
-import { asking, nothing, parameters, read, write } from "./state.js";
+import { PAGE, asking, nothing, parameters, read, write } from "./state.js";
 import { askToken, tokenFromAddress } from "./token.js";
 import { why } from "./why.js";
 
@@ -104,8 +104,7 @@ class App {
   async picture(file) {
     const { limits } = this.facts.info;
     if (file.size > limits.bytes) {
-      const [own, most] = [file.size, limits.bytes].map((bytes) => (bytes / 1e6).toFixed(0));
-      this.fail(`The picture has ${own} MB, and the server takes ${most}.`);
+      this.fail(`The picture is too large: the server takes files of up to ${size(limits.bytes)}.`);
       return;
     }
     const asked = asking(this.state, "code", "");
@@ -146,11 +145,13 @@ class App {
 
   /** Show a state; `answer` is what the server says to it where that is known already. */
   async render(state, { answer = null, scroll = null, focus = null } = {}) {
+    state = { ...state, k: Math.min(state.k, this.facts.info.limits.k) };
     this.state = state;
     this.renders = (this.renders ?? 0) + 1;
     const turn = this.renders;
     this.fail("");
-    const view = state.view === "map" ? "map" : state.kind ? "found" : "start";
+    const wrong = nonsense(state, this.facts.info.bits);
+    const view = state.view === "map" ? "map" : state.kind && !wrong ? "found" : "start";
     const before = document.body.dataset.view;
     document.body.dataset.view = view;
     show(byId("welcome"), view === "start");
@@ -164,6 +165,7 @@ class App {
     else if (view === "found") await this.showFound(state, answer);
     else await this.showStart();
     if (turn !== this.renders) return;
+    if (view === "start" && wrong) this.fail(wrong);
     document.body.dataset.shown = location.search;
     if (scroll !== null) scrollTo(0, scroll);
     if (focus) focus.focus({ preventScroll: true });
@@ -206,6 +208,8 @@ class App {
     this.busy(true);
     try {
       const found = answer ?? (await ask("search", { params: parameters(state), slot: "search" }));
+      const last = Math.max(1, Math.ceil(found.total / PAGE));
+      if (state.page > last) return void (await this.go({ ...state, page: last }, { replace: true }));
       const query = found.query.code;
       const removed = () => this.reload();
       const details = (item) => openDetails(item, { facts: this.facts, query, unit: found.unit, removed });
@@ -242,6 +246,13 @@ class App {
     document.body.classList.toggle("failed", words !== "");
     if (words) byId("error").scrollIntoView({ block: "nearest" });
   }
+}
+
+/** What is wrong with what an address asks for, or nothing. */
+function nonsense({ kind, value }, bits) {
+  if (kind === "id" && !/^\d{1,18}$/.test(value)) return `There is no item “${value}”: items have numbers.`;
+  if (kind !== "code" || isCode(value, bits)) return "";
+  return `“${value}” is no code of this collection: one has ${2 * Math.ceil(bits / 8)} hexadecimal digits.`;
 }
 
 function placeholder(byName) {
@@ -282,7 +293,8 @@ async function begin() {
     addEventListener("hashchange", () => tokenFromAddress());
     await app.render(read(location.search));
   } catch (error) {
-    byId("error").textContent = error.message;
+    const again = error.status === 401 ? " Load the page again to type it in." : "";
+    byId("error").textContent = error.message + again;
     show(byId("error"));
   }
 }

@@ -42,6 +42,12 @@ export const count = (n) => n.toLocaleString("en");
 /** “1 item”, “2 items”. */
 export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
+/** A number of bytes, as MB or kB. */
+export function size(bytes) {
+  const [value, unit] = bytes < 1e6 ? [bytes / 1e3, "kB"] : [bytes / 1e6, "MB"];
+  return `${value.toFixed(1).replace(".0", "")} ${unit}`;
+}
+
 /** A time in the unit that suits it. */
 export function duration(seconds) {
   if (seconds < 0.01) return `${(seconds * 1000).toFixed(1)} ms`;

@@ -64,6 +64,7 @@ export function showAnswer(answer, context) {
 
 /** There is no answer. */
 export function showNothing() {
+  byId("asked-kind").querySelector(".badge")?.remove();
   byId("count").textContent = "";
   byId("grid").replaceChildren();
   show(byId("pages"), false);
