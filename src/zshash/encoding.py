@@ -95,7 +95,7 @@ class Encoder:
 
     def check(self, dataset: Dataset, source: str) -> None:
         """Refuse features that are not of the kind that the model was trained on."""
-        self._check_width(source, dataset.X.shape[1])
+        self.check_width(source, dataset.X.shape[1])
         own = self._own_extractor
         theirs = dataset.extractor or own
         if own and theirs and theirs.get("fingerprint") != own.get("fingerprint"):
@@ -104,7 +104,8 @@ class Encoder:
                 f"those of {own.get('name')}, or of other weights"
             )
 
-    def _check_width(self, source: str, found: int) -> None:
+    def check_width(self, source: str, found: int) -> None:
+        """Refuse features of another length than the model was trained on."""
         wanted = self.hasher.n_features_in_
         if found != wanted:
             raise DataError(

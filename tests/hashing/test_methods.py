@@ -5,12 +5,13 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import zshash
 from zshash import metrics
 from zshash.datasets import conventional_split, digits, load_features, zero_shot_split
-from zshash.hashing.base import Hasher
+from zshash.hashing.base import Hasher, unit_rows
 
 METHODS = zshash.methods()
 SUPERVISED = [name for name, method in METHODS.items() if method.kind != "unsupervised"]
@@ -113,6 +114,14 @@ def test_a_frozen_function_gives_the_same(name, data, fitted):
         encode(data.X[:2, 1:])
     with pytest.raises(ValueError, match="0 sample"):
         encode(data.X[:0])
+
+
+def test_rows_are_brought_to_unit_length_as_scikit_learn_does_it():
+    rng = np.random.RandomState(0)
+    X = (rng.randn(300, 64) * 10.0 ** rng.randint(-12, 12, (300, 1))).astype(np.float32)
+    X[7] = 0
+    np.testing.assert_array_equal(unit_rows(X), normalize(X))
+    np.testing.assert_array_equal(unit_rows(X[7:8]), 0)
 
 
 @pytest.mark.parametrize("name", SUPERVISED)

@@ -239,7 +239,9 @@ def code_of_query(encoder: Encoder, query: Any) -> NDArray[np.uint8]:
         dataset = Dataset(features, extractor=reader.facts())
         encoder.check(dataset, "the query")
     else:
-        dataset = encoder.features(Dataset(_features(query)), "the query")
+        features = _features(query)
+        encoder.check_width("the query", features.shape[1])
+        return encoder.hash(features)
     return encoder.encode(dataset)
 
 
