@@ -37,7 +37,8 @@ SERVICES = "zshash.services"
     "hosts",
     multiple=True,
     metavar="NAME",
-    help="Name of a proxy that passes requests on to this machine.",
+    help="Name, without http:// and port, of a proxy on this machine whose requests are answered "
+    "as if they were from this machine; may be given several times.",
 )
 @click.option(
     "--max-bytes",
@@ -45,7 +46,7 @@ SERVICES = "zshash.services"
     default=20 * 2**20,
     show_default=True,
     type=click.IntRange(1),
-    help="Largest file of a picture.",
+    help="Largest file of a picture, in bytes.",
 )
 @click.option(
     "--max-pixels",
@@ -53,7 +54,7 @@ SERVICES = "zshash.services"
     default=40_000_000,
     show_default=True,
     type=click.IntRange(1),
-    help="Largest picture.",
+    help="Largest picture, in pixels.",
 )
 @click.option(
     "--timeout",
@@ -68,7 +69,7 @@ SERVICES = "zshash.services"
     default=2,
     show_default=True,
     type=click.IntRange(1, 256),
-    help="Pictures looked at at a time.",
+    help="Pictures that are worked on at a time.",
 )
 @click.option(
     "--queue",
