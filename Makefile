@@ -40,7 +40,8 @@ reproduce: $(READY) ## the paper's experiments, tables and figures (ZSHASH_DATA,
 	$(BIN)/zshash reproduce --all --output docs/results $$(test -d $(CIFAR10) && echo --from $(CIFAR10))
 
 browser: ## a browser for the tests of the page, on Debian and its kin
-	@command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
+	@command -v chromium >/dev/null || { apt-get update --quiet && \
+		apt-get install --yes --no-install-recommends chromium; }
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
