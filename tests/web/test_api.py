@@ -615,3 +615,19 @@ def test_the_same_fields_in_form_and_address(client):
     answer = client.post("/api/search", body, kind, label="cat", k=9)
     assert answer.json["total"] == 4
     assert {label for one in answer.json["results"] for label in one["labels"]} <= {"cat", "dog"}
+
+
+@pytest.mark.parametrize("where", ["path like '/%'", "id = 1 or (not path = 'a')"])
+def test_conditions_can_not_ask_where_pictures_are(client, serving, where):
+    for path in ("/api/items", "/api/search"):
+        more = {"id": 1} if path == "/api/search" else {}
+        answer = client.get(path, where=where, **more)
+        assert answer.status == 422
+        assert "--show-paths" in answer.json["detail"]
+    assert client.get("/api/items", where="label != 'path'").status == 200
+    assert serving(paths=True).get("/api/items", where=where).status == 200
+
+
+def test_codes_that_are_none(client):
+    answer = client.get("/api/search", code="zz")
+    assert answer.json["detail"] == "code: hexadecimal digits are wanted, two for each byte"

@@ -35,11 +35,24 @@ def test_names_of_this_machine(client, host):
 
 
 def test_names_that_were_allowed(serving):
-    client = serving(hosts=("Photos.Example", "second.example"))
+    client = serving(hosts=("Photos.Example", "second.example"), token=TOKEN)
     for host in ("photos.example", "PHOTOS.example:443", "second.example"):
-        assert client.ask("GET", "/api/info", headers={"Host": host}).status == 200
+        assert client.ask("GET", "/api/info", headers={"Host": host} | BEARER).status == 200
     for host in ("third.example", "a.photos.example"):
-        assert client.ask("GET", "/api/info", headers={"Host": host}).status == 403
+        assert client.ask("GET", "/api/info", headers={"Host": host} | BEARER).status == 403
+
+
+def test_whoever_comes_by_way_of_a_proxy_needs_the_token(serving):
+    client = serving(hosts=("photos.example",))
+    assert client.get("/api/search", id=1).status == 401
+    assert client.ask("GET", "/api/info", headers={"Host": "photos.example"}).status == 401
+
+
+def test_a_token_that_is_not_for_writing_is_for_reading(serving):
+    client = serving(token=TOKEN)
+    assert client.get("/api/search", id=1).status == 401
+    assert client.ask("GET", "/api/search?id=1", headers=BEARER).status == 200
+    assert client.logged_in().get("/api/search", id=1).status == 200
 
 
 def test_other_machines_need_the_token_for_everything(serving):
@@ -119,7 +132,8 @@ def test_a_server_that_only_reads(client, serving):
     with_token = serving(token=TOKEN)
     assert changes(with_token, BEARER) == (403, 403)
     kind, body = as_form([("picture", "a.png", png("cat", 1))])
-    assert with_token.post("/api/items", body, kind).json["detail"].startswith("this server only")
+    answer = with_token.ask("POST", "/api/items", body, {"Content-Type": kind} | BEARER)
+    assert answer.json["detail"].startswith("this server only")
 
 
 def test_a_cookie_is_that_of_one_server(serving):

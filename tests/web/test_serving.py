@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from urllib.parse import unquote
 
 import pytest
 
@@ -115,8 +116,12 @@ def test_a_port_that_is_taken(folder):
 
 def test_the_address_holds_the_token_where_one_is_needed():
     assert _address(Settings(port=80)) == "http://127.0.0.1:80/"
-    assert _address(Settings(port=80, token=TOKEN)) == "http://127.0.0.1:80/"
     with_token = f"http://127.0.0.1:80/#token={TOKEN}"
+    assert _address(Settings(port=80, token=TOKEN)) == with_token
     assert _address(Settings(port=80, token=TOKEN, writable=True)) == with_token
+    odd = "ab+d/ghi=jkl&nop%20qr st"
+    assert unquote(_address(Settings(port=80, token=odd)).partition("#token=")[2]) == odd
+    assert "+" not in _address(Settings(port=80, token=odd))
     assert _address(Settings(host="::1", port=80)) == "http://[::1]:80/"
-    assert _address(Settings(host="0.0.0.0", port=80)).startswith("http://0.0.0.0:80/#token=")
+    everywhere = f"http://{socket.gethostname()}:80/#token="
+    assert _address(Settings(host="0.0.0.0", port=80)).startswith(everywhere)

@@ -61,3 +61,15 @@ def test_cookies_are_those_of_one_token():
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org", "", "128.0.0.1"])
 def test_addresses_of_more_than_this_machine(host):
     assert not is_loopback(host)
+
+
+@pytest.mark.parametrize("wrong", [{"seconds": float("nan")}, {"seconds": float("inf")}])
+def test_times_that_never_come(wrong):
+    with pytest.raises(ValueError, match="seconds must be a number above 0"):
+        Settings(**wrong)
+
+
+@pytest.mark.parametrize("name", ["http://photos.example", "photos.example/", "", "a b"])
+def test_hosts_that_are_none(name):
+    with pytest.raises(ValueError, match="is no name of a host"):
+        Settings(hosts=(name,))

@@ -91,7 +91,7 @@ def _serve_digits(bits: int) -> None:
     with TemporaryDirectory(prefix="zshash-") as folder:
         digits = Path(folder) / "digits"
         make_collection(digits, bits).close()
-        start_service(digits, opens=True, port=0)
+        start_service(digits, opens=True, title="The page", port=0)
 
 
 @click.command(name="eval")

@@ -28,9 +28,9 @@ SERVICES = "zshash.services"
 @click.option("--writable", is_flag=True, help="Let those with the token add and remove pictures.")
 @click.option(
     "--token",
-    help="What clients must know to write, and to read from other machines; at least 16 "
-    "characters. Better given as the environment variable ZSHASH_TOKEN, because others may see a "
-    "command.  [default: a random one, where one is needed]",
+    help="What clients must know to write, and to read from other machines or through a proxy; at "
+    "least 16 characters. Better given as the environment variable ZSHASH_TOKEN, because others "
+    "may see a command.  [default: a random one, where one is needed]",
 )
 @click.option(
     "--allow-host",
@@ -90,11 +90,11 @@ def serve(collection: Path, opens: bool, **settings: Any) -> None:
     start_service(collection, opens, **settings)
 
 
-def start_service(collection: Path, opens: bool, **settings: Any) -> None:
-    """Serve a collection until somebody stops it."""
+def start_service(collection: Path, opens: bool, title: str | None = None, **settings: Any) -> None:
+    """Serve a collection until somebody stops it; a title is printed in place of its path."""
 
     def announce(address: str) -> None:
-        click.echo(f"{printable(str(collection))} is at {address}\nCtrl+C ends it.")
+        click.echo(f"{title or printable(str(collection))} is at {address}\nCtrl+C ends it.")
         if opens:
             webbrowser.open(address)
 

@@ -31,7 +31,7 @@ from zshash.collection.where_sql import (
     negate,
 )
 
-__all__ = ["Condition", "WhereError", "metadata_fields", "parse"]
+__all__ = ["Condition", "WhereError", "metadata_fields", "names_field", "parse"]
 
 MAX_CHARACTERS = 10_000
 MAX_COMPARISONS = 100  # SQLite refuses an expression that is 1000 deep,
@@ -104,6 +104,17 @@ def metadata_fields(text: str) -> dict[str, Condition]:
     reader.whole()
     own = [names for names in reader.fields if names[0] not in BUILT_IN]
     return {".".join(names): enclose(compare(names, "!=", [None])) for names in own}
+
+
+def names_field(text: str, field: str) -> bool:
+    """Whether a condition looks at a field of items.
+
+    >>> names_field("id = 1 or not path like '/a/%'", "path"), names_field("label = 'path'", "path")
+    (True, False)
+    """
+    reader = _Reader(text)
+    reader.whole()
+    return [field] in reader.fields
 
 
 class Token(NamedTuple):

@@ -142,6 +142,8 @@ def explain(problems: Iterable[Any]) -> str:
         steps = [str(step) for step in problem["loc"] if step not in ("query", "path")]
         place = ".".join(step if len(step) <= 50 else f"{step[:50]}…" for step in steps)
         text = str(problem["msg"]).removeprefix("Value error, ")
+        if problem.get("type") == "string_pattern_mismatch":  # nobody wants to read the pattern
+            text = "hexadecimal digits are wanted, two for each byte"
         text = text[:1].lower() + text[1:]
         parts.append(f"{place}: {text}" if place else text)
     return "; ".join(dict.fromkeys(parts[:5]))

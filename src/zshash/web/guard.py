@@ -89,12 +89,12 @@ class Guard:
         self._check_host(headers)
         by_token = self._settings.knows(_bearer(headers))
         by_cookie = not by_token and self._has_cookie(headers)
-        scope["authorised"] = by_token or by_cookie or not self._settings.needs_token
+        scope["authorised"] = by_token or by_cookie or self._settings.token is None
         scope["by_token"] = by_token
         path, method = scope["path"], scope["method"]
         if path in PUBLIC or path.startswith("/static/"):
             return
-        if not self._settings.is_local and not scope["authorised"]:
+        if self._settings.asks_readers and not scope["authorised"]:
             raise _unauthorised("this server asks for a token")
         if method not in SAFE and path != "/api/search":
             self._check_writing(scope, headers, by_token)

@@ -18,6 +18,7 @@ import zshash
 from zshash.collection import Collection, Found, Item, Page
 from zshash.collection.searching import OtherModel, code_of_query
 from zshash.collection.thumbnails import make_thumbnail
+from zshash.collection.where import names_field
 from zshash.encoding import Encoder
 from zshash.images import Limits, PictureReader
 from zshash.semantics.names import normalise
@@ -152,9 +153,17 @@ class Service:
         encoder = self.collection.encoder
         return code_of_query(encoder, picture).tobytes(), encoder
 
+    def _condition(self, query: ItemsQuery) -> str | None:
+        """Labels and condition as one, which may not tell what is not to be told."""
+        if query.where is not None and not self.settings.paths and names_field(query.where, "path"):
+            raise ApiError(
+                422, "where: this server does not tell where pictures are, unless by --show-paths"
+            )
+        return condition(query)
+
     def search_filtered(self, question: Question, query: SearchParameters) -> bytes:
         """The answer to a question about the items that meet a condition, as JSON."""
-        where = condition(query)
+        where = self._condition(query)
         return self._answer_all([question], where)[0]
 
     def search_all(self, questions: Sequence[Question]) -> Sequence[bytes | Exception]:
@@ -226,7 +235,7 @@ class Service:
 
     def search_name(self, name: str, query: SearchParameters, started: float) -> bytes:
         """The items that fit a name best, as JSON."""
-        found = self.collection.page_of_name(name, query.page, where=condition(query))
+        found = self.collection.page_of_name(name, query.page, where=self._condition(query))
         asked = {"kind": "name", "code": None, "name": name, "id": None}
         return self._results(asked, query.page, found, "score", started)
 
@@ -277,7 +286,7 @@ class Service:
 
     def items(self, query: ItemsQuery) -> dict[str, Any]:
         """A page of items in the order of their ids."""
-        where = condition(query)
+        where = self._condition(query)
         ids = self.collection.ids if where is None else self.collection.find(where)
         page = ids[query.offset : query.offset + query.limit]
         page = page[np.isin(page, self.collection.ids)]

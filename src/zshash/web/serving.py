@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import uvicorn
 
@@ -21,6 +22,7 @@ from zshash.web.settings import Settings
 __all__ = ["configured", "serve"]
 
 M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 8 * 2**20
+EVERYWHERE = ("0.0.0.0", "::")  # addresses that nobody can be sent to
 GRACE = 10  # seconds that requests under way have when the server is stopped
 log = logging.getLogger("zshash.web")
 
@@ -125,6 +127,7 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 def _address(settings: Settings) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    token = f"#token={settings.token}" if settings.token and settings.needs_token else ""
+    name = socket.gethostname() if settings.host in EVERYWHERE else settings.host
+    host = f"[{name}]" if ":" in name else name
+    token = f"#token={quote(settings.token, safe='')}" if settings.token else ""
     return f"http://{host}:{settings.port}/{token}"

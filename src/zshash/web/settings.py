@@ -3,7 +3,9 @@
 import hashlib
 import hmac
 import ipaddress
+import math
 import os
+import re
 import secrets
 from dataclasses import dataclass, field
 
@@ -12,6 +14,7 @@ __all__ = ["LOCAL", "Settings", "is_loopback"]
 LOCAL = ("localhost", "127.0.0.1", "::1")
 LEAST_TOKEN = 16
 VARIABLE = "ZSHASH_TOKEN"
+HOST = re.compile(r"[\w.-]+|\[[0-9a-fA-F:.]+\]", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,8 @@ class Settings:
         Whether pictures may be added and removed.
     token : str or None
         What a client has to know to write, and to read unless the server listens on loopback
-        alone. By default that in the environment variable ZSHASH_TOKEN; where one is needed and
-        none is given, a random one.
+        alone, without a proxy in front, and the token is there for writing. By default that in the
+        environment variable ZSHASH_TOKEN; where one is needed and none is given, a random one.
     hosts : tuple of str
         Names, besides that of this machine, under which a server on loopback may be asked for:
         those of a proxy in front of it.
@@ -65,6 +68,11 @@ class Settings:
                 "openssl rand -hex 16 makes one"
             )
         object.__setattr__(self, "token", token)
+        if not 0 < self.seconds < math.inf:
+            raise ValueError(f"seconds must be a number above 0, got {self.seconds}")
+        for name in self.hosts:
+            if not HOST.fullmatch(name):
+                raise ValueError(f"{name!r} is no name of a host, such as photos.example.org")
 
     @property
     def is_local(self) -> bool:
@@ -72,9 +80,19 @@ class Settings:
         return is_loopback(self.host)
 
     @property
+    def is_reachable(self) -> bool:
+        """Whether others may reach it, directly or by way of a proxy."""
+        return not self.is_local or bool(self.hosts)
+
+    @property
     def needs_token(self) -> bool:
         """Whether there is something that not everybody who can reach it may do."""
-        return self.writable or not self.is_local
+        return self.writable or self.is_reachable
+
+    @property
+    def asks_readers(self) -> bool:
+        """Whether reading takes the token, too; one that is given for nothing else is for that."""
+        return self.is_reachable or (self.token is not None and not self.writable)
 
     @property
     def cookie(self) -> str:

@@ -47,7 +47,7 @@ function distanceOf(item, unit) {
 /** A score with three digits that count. */
 export function score(value) {
   const size = Math.abs(value);
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2).replace("-", "−");
+  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3).replace("-", "−");
 }
 
 /** Let arrow keys, Home and End move among the links of a grid. */
