@@ -3,7 +3,7 @@
 import http.client
 import json
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -46,7 +46,8 @@ class Client:
     def ask(self, method, path, body=None, headers=()):
         connection = self.connect()
         try:
-            connection.request(method, path, body, self.headers | dict(headers))
+            with suppress(BrokenPipeError, ConnectionResetError):  # answered before all was sent
+                connection.request(method, path, body, self.headers | dict(headers))
             found = connection.getresponse()
             return Answer(found.status, {k.lower(): v for k, v in found.getheaders()}, found.read())
         finally:

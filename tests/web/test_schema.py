@@ -2,7 +2,7 @@
 
 import json
 import os
-from contextlib import closing
+from contextlib import closing, suppress
 from http.client import HTTPConnection
 from shutil import copytree
 
@@ -167,7 +167,8 @@ def ask(address, target, method="GET", body=None, headers=()):
     """Status and body of an answer; the address is sent as it is."""
     host, _, port = address.removeprefix("http://").partition(":")
     with closing(HTTPConnection(host, int(port), timeout=30)) as connection:
-        connection.request(method, target, body, dict(headers))
+        with suppress(BrokenPipeError, ConnectionResetError):  # answered before all was sent
+            connection.request(method, target, body, dict(headers))
         answer = connection.getresponse()
         return answer.status, answer.read()
 

@@ -264,4 +264,15 @@ def to_item(row: Sequence[Any]) -> Item:
     if isinstance(source, bytes):
         source = source.decode("utf-8", "surrogatepass")
     facts = {} if metadata == "{}" else json.loads(metadata)
-    return Item(number, code, source, content, _labels(labels), facts, size, mtime_ns)
+    item = object.__new__(Item)
+    item.__dict__.update(  # as its own way of being made, which takes three times as long
+        id=number,
+        code=code,
+        source=source,
+        content=content,
+        labels=_labels(labels),
+        metadata=facts,
+        size=size,
+        mtime_ns=mtime_ns,
+    )
+    return item

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from zshash.collection.errors import CollectionError, DamagedError
 from zshash.collection.filtering import find, subset
-from zshash.collection.rows import Found, Ids, Item, Match, Page, Ranking, to_item
+from zshash.collection.rows import Found, Ids, Item, Match, Page, Ranking
 from zshash.collection.state import State
 from zshash.collection.store import Store
-from zshash.collection.tables import blobs, checksums, rows_of
+from zshash.collection.tables import blobs, checksums, items_of
 from zshash.datasets import Dataset, Pictures
 from zshash.encoding import Encoder
 from zshash.index import HammingIndex
@@ -51,15 +51,14 @@ def check_known(store: Store, ids: Ids, what: str = "") -> None:
 def items(store: Store, ids: Sequence[int]) -> list[Item]:
     """The items under ids that the index has: each as it was written, with the code searched."""
     with store.looking() as connection:
-        rows = rows_of(connection, store.folder, sorted(set(ids)))
+        found = items_of(connection, store.folder, sorted(set(ids)))
     for number, code in zip(ids, store.mirror.codes(ids), strict=True):
-        if number not in rows or rows[number].code != code:
+        if number not in found or found[number].code != code:
             raise DamagedError(
                 f"{store.folder}: item {number} is not in the catalogue as it is in the index: "
                 "zshash verify lists all that is wrong; restore it from a copy"
             )
-    made = {number: to_item(row) for number, row in rows.items()}
-    return [made[number] for number in ids]
+    return [found[number] for number in ids]
 
 
 def consistent(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.collection.errors import DamagedError
-from zshash.collection.rows import COLUMNS, Ids, Row, blob_checksum, is_whole
+from zshash.collection.rows import COLUMNS, Ids, Item, Row, blob_checksum, is_whole, to_item
 
 __all__ = [
     "all_rows",
@@ -18,6 +18,7 @@ __all__ = [
     "checksums",
     "codes_of",
     "delete_rows",
+    "items_of",
     "known_contents",
     "log_changes",
     "put_blobs",
@@ -39,15 +40,17 @@ def in_groups(values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
 
 def check_rows(folder: Path, rows: Iterable[Sequence[Any]]) -> list[Row]:
     """Rows that are all as they were written, or an error that names the first that is not."""
-    good = []
+    return [Row._make(row) for row in _whole(folder, rows)]
+
+
+def _whole(folder: Path, rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     for row in rows:
         if not is_whole(row):
             raise DamagedError(
                 f"{folder}: item {row[0]} is damaged in the catalogue: zshash verify lists all "
                 "that are; restore it from a copy"
             )
-        good.append(Row._make(row))
-    return good
+        yield row
 
 
 def all_rows(
@@ -61,9 +64,18 @@ def all_rows(
 
 def rows_of(connection: sqlite3.Connection, folder: Path, ids: Sequence[int]) -> dict[int, Row]:
     """The rows under some ids, as far as there are any."""
+    return {row.id: row for row in check_rows(folder, _under(connection, ids))}
+
+
+def items_of(connection: sqlite3.Connection, folder: Path, ids: Sequence[int]) -> dict[int, Item]:
+    """The items under some ids, as far as there are any."""
+    return {row[0]: to_item(row) for row in _whole(folder, _under(connection, ids))}
+
+
+def _under(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterable[Sequence[Any]]:
+    """What is stored under some ids; the statement is always the same, so SQLite keeps it."""
     statement = f"SELECT {COLUMNS} FROM items WHERE id IN (SELECT value FROM json_each(?))"
-    rows = connection.execute(statement, [json.dumps(ids)])  # always the same, so it is kept
-    return {row.id: row for row in check_rows(folder, rows)}
+    return connection.execute(statement, [json.dumps(ids)]).fetchall()
 
 
 def codes_of(rows: Sequence[Row], width: int) -> tuple[Ids, NDArray[np.uint8]]:
