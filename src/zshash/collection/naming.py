@@ -7,7 +7,8 @@ has, one that was seen:
     score(b, y) = cos(bA, y) − 0.6 · max cos(bA, yₛ) over the seen categories s other than y
 
 Without that part, pictures of a seen category are found for all names near its own, ahead of those
-that nobody labelled. 0.6 was chosen by hiding some of the *seen* categories of two data sets.
+that nobody labelled. 0.6 was chosen by hiding some of the *seen* categories of two data sets, where
+0.5 to 0.8 do about as well.
 """
 
 from copy import copy
