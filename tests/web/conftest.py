@@ -3,6 +3,7 @@
 import http.client
 import json
 import shutil
+import threading
 from contextlib import ExitStack, suppress
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -161,3 +162,11 @@ def digits(tmp_path_factory):
     folder = tmp_path_factory.mktemp("digits") / "digits"
     make_collection(folder).close()
     return folder
+
+
+@pytest.fixture
+def gate():
+    """What work waits for; it is open in the end, so that no thread stays."""
+    event = threading.Event()
+    yield event
+    event.set()

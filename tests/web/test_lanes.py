@@ -12,14 +12,6 @@ SECONDS = 20
 
 
 @pytest.fixture
-def gate():
-    """What work waits for; it is open in the end, so that no thread stays."""
-    event = threading.Event()
-    yield event
-    event.set()
-
-
-@pytest.fixture
 def lane():
     made = Lane("test", 1, 2, SECONDS)
     yield made

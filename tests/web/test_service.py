@@ -21,13 +21,6 @@ PNG = "image/png"
 
 
 @pytest.fixture
-def gate():
-    event = threading.Event()
-    yield event
-    event.set()
-
-
-@pytest.fixture
 def begun():
     return threading.Event()
 

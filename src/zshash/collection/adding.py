@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zshash.codes import code_bytes
 from zshash.collection.errors import DamagedError
 from zshash.collection.inputs import Columns, as_parts, columns_of
 from zshash.collection.pictures import Look, extract, look_at_all
@@ -151,7 +152,7 @@ def _add_codes(store: Store, encoded: Encoded, report: Report) -> None:
 def encode(store: Store, features: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Packed codes (n, bytes), also where there are none to make."""
     if not len(features):
-        return np.empty((0, -(-store.mirror.index.n_bits // 8)), dtype=np.uint8)
+        return np.empty((0, code_bytes(store.mirror.index.n_bits)), dtype=np.uint8)
     return store.encoder.hash(features)
 
 

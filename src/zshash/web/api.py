@@ -77,7 +77,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def make_router(server: Server) -> APIRouter:
     """All routes of a server."""
     router = APIRouter()
-    for add in (_add_page, _add_facts, _add_search, _add_items, _add_changes, _add_map):
+    for add in (_add_page, _add_facts, _add_search, _add_why, _add_items, _add_changes, _add_map):
         add(router, server)
     return router
 
@@ -207,6 +207,10 @@ def _add_search(router: APIRouter, server: Server) -> None:
                 return await by_picture(body.picture, how, started)
             question = Question("features", how.page, body.features, started=started)
             return _json(await server.search(question, how))
+
+
+def _add_why(router: APIRouter, server: Server) -> None:
+    service = server.service
 
     @router.get(
         "/api/why",

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import zshash
+from zshash.codes import code_bytes
 from zshash.collection import Collection, Found, Item, Page
 from zshash.collection.searching import OtherModel, code_of_query
 from zshash.collection.thumbnails import make_thumbnail
@@ -163,8 +164,7 @@ class Service:
 
     def search_filtered(self, question: Question, query: SearchParameters) -> bytes:
         """The answer to a question about the items that meet a condition, as JSON."""
-        where = self._condition(query)
-        return self._answer_all([question], where)[0]
+        return self._answer_all([question], self._condition(query))[0]
 
     def search_all(self, questions: Sequence[Question]) -> Sequence[bytes | Exception]:
         """Answers to many questions about all items, as JSON."""
@@ -196,7 +196,7 @@ class Service:
 
     def _codes(self, encoder: Encoder, questions: Sequence[Question]) -> NDArray[np.uint8]:
         """Codes of all questions; features are hashed together."""
-        width = -(-int(encoder.hasher.n_bits) // 8)
+        width = code_bytes(int(encoder.hasher.n_bits))
         codes = np.empty((len(questions), width), dtype=np.uint8)
         fresh = []
         for row, question in enumerate(questions):
@@ -264,19 +264,18 @@ class Service:
     def why_name(self, name: str) -> dict[str, Any]:
         """What a name means to the model."""
         meaning = self.collection.explain_name(name)
-        forecast = meaning.forecast._asdict()
+        forecast, rank = meaning.forecast._asdict(), meaning.forecast.rank
         return {
             "kind": "name",
             "name": name,
             "seen": meaning.seen,
             "nearest": [{"name": near.name, "cosine": near.cosine} for near in meaning.nearest],
-            "forecast": forecast
-            | {"rank": None if math.isnan(forecast["rank"]) else forecast["rank"]},
+            "forecast": forecast | {"rank": None if math.isnan(rank) else rank},
         }
 
     def why_code(self, code: str | None, number: int | None) -> dict[str, Any]:
         """What a code, or that of an item, means to the model."""
-        width = -(-self.collection.n_bits // 8)
+        width = code_bytes(self.collection.n_bits)
         if code is not None:
             packed = _checked_code(bytes.fromhex(code), width)
         else:

@@ -2,7 +2,6 @@
 
 import ctypes
 import gc
-import logging
 import signal
 import socket
 import sys
@@ -24,7 +23,6 @@ __all__ = ["configured", "serve"]
 M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 8 * 2**20
 EVERYWHERE = ("0.0.0.0", "::")  # addresses that nobody can be sent to
 GRACE = 10  # seconds that requests under way have when the server is stopped
-log = logging.getLogger("zshash.web")
 
 
 def serve(
