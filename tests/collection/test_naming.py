@@ -273,3 +273,14 @@ def test_models_of_vectors_that_mean_nothing_know_no_names(tmp_path, model):
         place = tmp_path / f"c{len(str(notes))}"
         with Collection.create(place, tmp_path / "m") as photos:
             assert not photos.knows_names
+
+
+def test_what_is_remembered_is_of_the_same_items(filled):
+    store, encoder = filled._store, filled.encoder
+    query = naming._query(store, encoder, "lorry")
+    for ids in (filled.ids[:40], filled.ids[40:]):  # as many, and of the same generation
+        rank = naming._ranks(store, encoder, query, 5, "a condition")
+        (found,) = rank(filled.index.subset(ids), filled.generation)
+        scores = dict(zip(filled.ids.tolist(), brute_scores(filled, "lorry"), strict=True))
+        best = sorted((scores[number] for number in ids.tolist()), reverse=True)[:5]
+        np.testing.assert_allclose(found.distances, best, rtol=1e-4, atol=1e-6)

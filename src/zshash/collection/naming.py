@@ -27,7 +27,7 @@ from zshash.collection.names import (
     specs_of,
     vectors_of,
 )
-from zshash.collection.rows import Found, Page, Ranking
+from zshash.collection.rows import Found, Ids, Page, Ranking
 from zshash.collection.searching import OtherModel, Rank, best_page
 from zshash.collection.store import Store
 from zshash.encoding import Encoder
@@ -149,11 +149,11 @@ def _standing(
 ) -> Standing:
     """Where all codes stand, remembered until items change."""
     key = f"\0standing {where}"
-    known: tuple[Encoder, Standing] | None = store.remembered.get(generation, key)
-    if known is None or known[0] is not encoder or len(known[1].lengths) != len(index):
-        known = encoder, standing_of(encoder, seen, index.codes)
+    known: tuple[Encoder, Ids, Standing] | None = store.remembered.get(generation, key)
+    if known is None or known[0] is not encoder or not np.array_equal(known[1], index.ids):
+        known = encoder, index.ids, standing_of(encoder, seen, index.codes)
         store.remembered.put(generation, key, known)
-    return known[1]
+    return known[2]
 
 
 def standing_of(encoder: Encoder, seen: Vectors, codes: NDArray[np.uint8]) -> Standing:
