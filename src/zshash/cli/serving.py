@@ -37,8 +37,8 @@ SERVICES = "zshash.services"
     "hosts",
     multiple=True,
     metavar="NAME",
-    help="Name, without http:// and port, of a proxy on this machine whose requests are answered "
-    "as if they were from this machine; may be given several times.",
+    help="Name, without http:// and port, of a proxy on this machine whose requests are answered, "
+    "too; then every request needs the token. May be given several times.",
 )
 @click.option(
     "--max-bytes",
