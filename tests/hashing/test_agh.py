@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from tests.hashing.anchor_weights import anchor_weights
 from zshash.hashing.agh import AGH, second_layer, smooth_functions
-from zshash.hashing.anchor_graph import anchor_weights
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from tests.hashing.anchor_weights import anchor_weights
 from zshash.hashing import anchor_graph
-from zshash.hashing.anchors import AnchorKernel, KernelFeatures
+from zshash.hashing.anchors import AnchorKernel
+from zshash.hashing.samples import Samples
 
 
 @pytest.fixture(scope="module")
@@ -22,25 +24,28 @@ def test_nearest_anchors(X):
 
 
 def test_anchor_weights_are_shares_of_the_nearest(X):
-    Z = anchor_graph.anchor_weights(X, X[:60], 3)
+    Z = anchor_weights(X, X[:60], 3)
     assert (np.diff(Z.indptr) == 3).all()
     np.testing.assert_allclose(Z.sum(axis=1), 1, rtol=1e-5)
     assert Z[[0], [0]] == Z[[0]].max()  # sample 0 is anchor 0
 
 
 def test_gram_with_anchor_graph(X):
-    features = KernelFeatures(X, AnchorKernel(X[:50], 2.0))
-    Phi = features[:].astype(float)
-    Z = anchor_graph.anchor_weights(X, X[:50], 3)
+    samples = Samples(X, targets=None)
+    samples.use(AnchorKernel(X[:50], 2.0))
+    Phi = samples.features[:].astype(float)
+    Z = anchor_weights(X, X[:50], 3)
     dense = Z.toarray().astype(float)
     A = dense / dense.sum(axis=0) @ dense.T
     np.testing.assert_allclose(A.sum(axis=1), 1, rtol=1e-5)
     expected = Phi.T @ Phi + 0.3 * Phi.T @ (Phi - A @ Phi)
-    np.testing.assert_allclose(anchor_graph.anchor_gram(features, Z, 0.3), expected, rtol=1e-4)
+    np.testing.assert_allclose(
+        anchor_graph.anchor_gram(samples, X[:50], 3, 0.3), expected, rtol=1e-4
+    )
 
 
 def test_far_samples_still_get_weights(X):
     far = np.vstack([X[:50], np.full((1, 6), 1e4, dtype=np.float32)])
-    Z = anchor_graph.anchor_weights(far, X[:20], 3)
+    Z = anchor_weights(far, X[:20], 3)
     np.testing.assert_allclose(Z.sum(axis=1), 1, rtol=1e-5)
     assert np.isfinite(Z.data).all()

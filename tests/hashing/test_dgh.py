@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from tests.hashing.anchor_weights import anchor_weights
 from zshash import codes
-from zshash.hashing.anchor_graph import anchor_weights, mass
+from zshash.hashing.anchor_graph import mass
 from zshash.hashing.dgh import DGH, initialize, objective, update_codes, update_targets
 
 N_BITS = 20  # more than one group of bits

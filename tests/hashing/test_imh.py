@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from tests.hashing.anchor_weights import anchor_weights
 from zshash.hashing import tsne
-from zshash.hashing.anchor_graph import anchor_weights, nearest_anchors, width
+from zshash.hashing.anchor_graph import nearest_anchors, width
 from zshash.hashing.imh import (
     IMH,
     base_laplacian,

@@ -24,7 +24,7 @@ class Axes(LinearHasher):
 
     def fit(self, X, y=None):  # noqa: ARG002
         X = self._training_features(X)
-        self._check_axes(X)
+        self._check_axes(X.shape[1])
         self._keep(mean_row(X), np.eye(X.shape[1], self.n_bits))
         return self
 

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from zshash.hashing import quantization
 from zshash.hashing.quantization import product_with_signs, rotate_to_signs
+from zshash.hashing.rows import BLOCK_ROWS
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_the_loss_is_the_distance_to_the_signs(vectors):
 
 def test_product_with_signs_by_blocks(vectors):
     R = np.linalg.qr(np.random.RandomState(1).standard_normal((12, 12)))[0].astype(np.float32)
-    assert len(vectors) > 2 * quantization.BLOCK_ROWS
+    assert len(vectors) > 2 * BLOCK_ROWS
     expected = vectors.T.astype(float) @ np.where(vectors @ R >= 0, 1, -1)
     np.testing.assert_allclose(product_with_signs(vectors, R), expected, atol=0.05)
 

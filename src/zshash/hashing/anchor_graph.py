@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import gen_batches
 
-from zshash._threads import add_up, map_blocks
+from zshash._threads import map_blocks
 from zshash.hashing.anchors import choose_anchors
 from zshash.hashing.base import Hasher, check_number
 from zshash.hashing.graphs import TILE, closeness, csr, nobody, offer_columns
@@ -55,6 +55,9 @@ class Anchors:
         self._offsets = anchors - self._center
         self._halves = np.einsum("ij,ij->i", self._offsets, self._offsets) / 2
 
+    def __len__(self):
+        return len(self._halves)
+
     def nearest(self, X, n_nearest):
         """The nearest anchors of each row of X: squared distances and indices, both (n, k)."""
         X = X - self._center
@@ -88,12 +91,6 @@ def weigh(distances, indices, n_anchors, sigma):
     return csr(weights.astype(np.float32), indices, n_anchors)
 
 
-def anchor_weights(X, anchors, n_nearest):
-    """Z of training samples, with σ from their own distances."""
-    distances, indices = nearest_anchors(X, anchors, n_nearest)
-    return weigh(distances, indices, len(anchors), width(distances))
-
-
 def mass(Z):
     """The diagonal of Λ = diag(Zᵀ1), float64, with 1 for an anchor that nobody uses."""
     total = np.asarray(Z.sum(axis=0, dtype=np.float64)).ravel()
@@ -110,11 +107,28 @@ def check_eigenvectors(found, needed, n_anchors):
         )
 
 
-def anchor_gram(features, Z, weight):
+def anchor_gram(samples, anchors, n_nearest, weight):
     """Φᵀ(I + weight · L)Φ for the Laplacian L = I − A, from sums over rows.
 
-    ΦᵀLΦ = ΦᵀΦ − CᵀΛ⁻¹C with the small matrix C = ZᵀΦ.
+    ΦᵀLΦ = ΦᵀΦ − CᵀΛ⁻¹C with the small matrix C = ZᵀΦ, whose last column is Zᵀ1, the bias of Φ
+    being 1.
     """
-    C = add_up(map_blocks(lambda part: Z[part].T @ features[part], features.parts()))
-    C /= np.sqrt(mass(Z))[:, None]
-    return (1 + weight) * features.gram() - weight * (C.T @ C)
+    anchors = Anchors(anchors)
+    sigma = float(samples.total(reach, anchors, n_nearest)) / len(samples)
+    sums = samples.total_of_features(weighed_products, anchors, n_nearest, sigma)
+    product, C = np.split(sums, [sums.shape[1]])
+    mass = np.where(C[:, -1] > 0, C[:, -1], 1)
+    C /= np.sqrt(mass)[:, None]
+    return (1 + weight) * product - weight * (C.T @ C)
+
+
+def reach(block, anchors, n_nearest):
+    """Sum of the distances of a block's samples to the last anchor they keep, float64."""
+    distances, _ = anchors.nearest(block, n_nearest)
+    return np.sqrt(distances[:, -1]).sum(dtype=np.float64)
+
+
+def weighed_products(block, Phi, anchors, n_nearest, sigma):
+    """ΦᵀΦ and below it ZᵀΦ, of a block."""
+    Z = weigh(*anchors.nearest(block, n_nearest), len(anchors), sigma)
+    return np.vstack([Phi.T @ Phi, Z.T @ Phi])

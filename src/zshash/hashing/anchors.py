@@ -14,13 +14,17 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 
 from zshash._threads import add_up, map_blocks, run_blocks
-from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
+from zshash.hashing.base import SupervisedHasher, check_choice, check_number
+from zshash.hashing.rows import BLOCK_ROWS, as_rows
 
 FAR = 1e30  # squared distance in units of δ beyond which nothing is computed
+ROWS_PER_CENTER = 256  # where rows are drawn to find centres from: more tell little
 
 
 def choose_anchors(X, n_anchors, *, method, rng):
     """Pick `n_anchors` rows of X at random, or the centres of as many clusters.
+
+    X is an array or `Rows`.
 
     Returns
     -------
@@ -34,8 +38,10 @@ def choose_anchors(X, n_anchors, *, method, rng):
             stacklevel=4,
         )
         n_anchors = len(X)
+    rows = as_rows(X)
     if method == "random":
-        return X[np.sort(rng.choice(len(X), size=n_anchors, replace=False))]
+        return rows.take(np.sort(rng.choice(len(rows), size=n_anchors, replace=False)))
+    X = rows.draw(ROWS_PER_CENTER * n_anchors, rng)
     clusters = MiniBatchKMeans(
         n_anchors,
         n_init=1,
@@ -61,9 +67,13 @@ def mean_squared_distance(X, anchors):
     With both measured from the mean of the anchors, the products x·a cancel in the mean.
     """
     center = anchors.mean(axis=0, dtype=np.float64)
-    parts = gen_batches(len(X), BLOCK_ROWS)
-    squares = sum(np.square(X[part] - center).sum() for part in parts)
+    squares = as_rows(X).total(squared_length, center)
     return squares / len(X) + np.square(anchors - center).sum() / len(anchors)
+
+
+def squared_length(block, center):
+    """Sum of ‖x − center‖² over a block, float64."""
+    return np.square(block - center).sum()
 
 
 class AnchorKernel:
@@ -115,16 +125,16 @@ class AnchorKernel:
 class KernelFeatures:
     """φ(X) of the training samples, block by block.
 
-    Held whole only while it fits in scikit-learn's ``working_memory`` (1 GiB unless configured);
-    else each block is computed when it is asked for.
+    Held whole only if it is worth to `keep` it, and while it fits in scikit-learn's
+    ``working_memory`` (1 GiB unless configured); else each block is computed when it is asked for.
     """
 
-    def __init__(self, X, kernel):
+    def __init__(self, X, kernel, *, keep=True):
         self._X = X
         self._kernel = kernel
         self._whole = None
         budget = get_config()["working_memory"] * 2**20
-        if 4 * len(X) * kernel.dimension <= budget:
+        if keep and 4 * len(X) * kernel.dimension <= budget:
             whole = np.empty((len(X), kernel.dimension), dtype=np.float32)
             small = gen_batches(len(X), BLOCK_ROWS // 4)  # a block stays in the cache for exp
             run_blocks(lambda part: kernel(X[part], whole[part]), small)
@@ -150,12 +160,18 @@ class KernelFeatures:
 
     def gram(self, dtype=np.float32):
         """ΦᵀΦ: products of blocks in `dtype`, added up in float64."""
+        return self.total(product_of_features, dtype)
 
-        def product(part):
-            Phi = self[part].astype(dtype, copy=False)
-            return Phi.T @ Phi
+    def total(self, step, *args):
+        """The sum of ``step(block of X, block of Φ, *args)`` over blocks of rows, in float64."""
+        return add_up(
+            map_blocks(lambda part: step(*self.blocks(part), *args), self.parts()),
+        )
 
-        return add_up(map_blocks(product, self.parts()))
+    def blocks(self, part):
+        """X and Φ of some samples."""
+        X = self._X[part]
+        return X, self._kernel(X) if self._whole is None else self._whole[part]
 
     def mix(self, weights):
         """weights Φ for a sparse matrix of weights (b, n): each result mixes a few samples."""
@@ -166,6 +182,12 @@ class KernelFeatures:
             (weights.data, columns, weights.indptr), shape=(weights.shape[0], len(used))
         )
         return compact @ self[used]
+
+
+def product_of_features(_, Phi, dtype):
+    """ΦᵀΦ of a block, in `dtype`."""
+    Phi = Phi.astype(dtype, copy=False)
+    return Phi.T @ Phi
 
 
 class KernelHasher(SupervisedHasher):
@@ -179,7 +201,7 @@ class KernelHasher(SupervisedHasher):
         """Choose the anchors and δ: by default `width` mean squared distances to the anchors."""
         self.anchors_ = choose_anchors(X, self.n_anchors, method=self.anchors, rng=rng)
         self.bandwidth_ = float(self.bandwidth or width * mean_squared_distance(X, self.anchors_))
-        return KernelFeatures(X, AnchorKernel(self.anchors_, self.bandwidth_))
+        return AnchorKernel(self.anchors_, self.bandwidth_)
 
     def _keep(self, P):
         """Set the fitted hash function."""

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zshash import codes
 from zshash._threads import run_blocks
+from zshash.hashing.rows import BLOCK_ROWS
 from zshash.hashing.targets import as_targets
 
 MAX_SQUARE = 1e36  # of a row's length: sums of a few such numbers still fit in float32
-BLOCK_ROWS = 1024  # rows handled at a time: 4 MB of φ at 1,000 anchors, enough work for BLAS
 
 
 class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

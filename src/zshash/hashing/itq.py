@@ -25,15 +25,23 @@ from sklearn.utils import check_random_state
 
 from zshash._threads import all_cores
 from zshash.hashing.base import SupervisedHasher, check_number
-from zshash.hashing.linear import LinearHasher, along, cross, gram, mean_row, top_eigenvectors
+from zshash.hashing.linear import (
+    LinearHasher,
+    centred_axes,
+    cross,
+    gram,
+    mean_row,
+    top_eigenvectors,
+)
 from zshash.hashing.quantization import rotate_to_signs
+from zshash.hashing.rows import Rows
 
 
 class RotatedAxes(LinearHasher):
     """What both forms share: the rotation of given axes."""
 
-    def _rotate(self, X, mean, axes):
-        V = along(X, mean, axes)
+    def _rotate(self, rows, mean, axes):
+        V = rows.mapped(centred_axes, mean, axes.astype(np.float32))
         R, losses = rotate_to_signs(V, self.n_iter, check_random_state(self.random_state))
         self._keep(mean, axes @ R)
         self.objective_ = np.array(losses)
@@ -84,13 +92,16 @@ class ITQ(RotatedAxes):
     def fit(self, X, y=None):  # noqa: ARG002
         """Learn the axes and their rotation from X (n, d); labels are not looked at."""
         self._check_parameters()
-        X = self._training_features(X)
-        self._check_axes(X)
         with all_cores():
-            mean = mean_row(X)
-            _, axes = top_eigenvectors(gram(X, mean), self.n_bits)
-            self._rotate(X, mean, axes)
+            self._learn(Rows(self._training_features(X)))
         return self
+
+    def _learn(self, rows):
+        """Learn from sums over rows, wherever they are."""
+        self._check_axes(rows.n_features)
+        mean = mean_row(rows)
+        _, axes = top_eigenvectors(gram(rows, mean), self.n_bits)
+        self._rotate(rows, mean, axes)
 
 
 class CCAITQ(RotatedAxes, SupervisedHasher):
@@ -149,14 +160,14 @@ class CCAITQ(RotatedAxes, SupervisedHasher):
         self._check_parameters()
         X = self._training_features(X)
         targets = self._targets(y, len(X))
-        self._check_axes(X)
+        self._check_axes(X.shape[1])
         with all_cores():
             mean = mean_row(X)
             Y = centred_targets(targets)
             self.correlations_, axes = canonical_axes(
                 gram(X, mean), cross(X, mean, Y), gram(Y, 0), self.n_bits, self.regularization
             )
-            self._rotate(X, mean, axes * np.sqrt(len(X)))
+            self._rotate(Rows(X), mean, axes * np.sqrt(len(X)))
         return self
 
     def _check_parameters(self):

@@ -35,7 +35,7 @@ from scipy import linalg
 from sklearn.utils import check_random_state
 
 from zshash._threads import all_cores, map_blocks
-from zshash.hashing.anchors import KernelHasher
+from zshash.hashing.anchors import KernelFeatures, KernelHasher
 from zshash.hashing.base import check_number
 from zshash.hashing.linear import top_eigenvectors
 from zshash.hashing.similarity import draw_rows, similarity
@@ -131,7 +131,7 @@ class KSH(KernelHasher):
         pairs = similarity(self._targets(y, len(X)), "KSH")
         rng = check_random_state(self.random_state)
         with all_cores():
-            features = self._fit_kernel(X, rng, width=2)
+            features = KernelFeatures(X, self._fit_kernel(X, rng, width=2))
             mean = mean_features(features)
             rows = draw_rows(np.arange(len(X)), self.n_labeled, rng)
             K, V, variances = principal_axes(features[rows][:, :-1] - mean)

@@ -7,8 +7,9 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import gen_batches
 
-from zshash._threads import add_up, map_blocks, run_blocks
-from zshash.hashing.base import BLOCK_ROWS, Hasher
+from zshash._threads import add_up, map_blocks
+from zshash.hashing.base import Hasher
+from zshash.hashing.rows import BLOCK_ROWS, as_rows
 
 WITHOUT_LIMIT = "a method without this limit such as LSH, SpectralHashing or AGH"
 
@@ -25,29 +26,36 @@ class LinearHasher(Hasher):
         self.mean_ = np.asarray(mean, dtype=np.float32)
         self.projection_ = np.asarray(projection, dtype=np.float32, order="C")
 
-    def _check_axes(self, X, cure=WITHOUT_LIMIT):
+    def _check_axes(self, n_features, cure=WITHOUT_LIMIT):
         """Refuse more bits than X has dimensions, where every bit needs an axis of its own."""
-        if self.n_bits > X.shape[1]:
+        if self.n_bits > n_features:
             raise ValueError(
-                f"n_bits={self.n_bits} is more than the dimension of X (n_features={X.shape[1]}), "
+                f"n_bits={self.n_bits} is more than the dimension of X (n_features={n_features}), "
                 f"and {type(self).__name__} needs an axis for every bit: use n_bits of at most "
-                f"{X.shape[1]}, or {cure}"
+                f"{n_features}, or {cure}"
             )
 
 
 def mean_row(X):
     """Mean of the rows of X (d,), float32, summed in float64."""
-    return X.mean(axis=0, dtype=np.float64).astype(np.float32)
+    rows = as_rows(X)
+    return (rows.total(sum_rows) / len(rows)).astype(np.float32)
+
+
+def sum_rows(block):
+    """Sum of the rows of a block (d,), float64."""
+    return block.sum(axis=0, dtype=np.float64)
 
 
 def gram(X, mean):
     """(X − mean)ᵀ(X − mean) (d, d), float64."""
+    return as_rows(X).total(centred_product, mean)
 
-    def product(part):
-        centred = X[part] - mean
-        return centred.T @ centred
 
-    return add_up(map_blocks(product, gen_batches(len(X), BLOCK_ROWS)))
+def centred_product(block, mean):
+    """(X − mean)ᵀ(X − mean) of a block."""
+    centred = block - mean
+    return centred.T @ centred
 
 
 def cross(X, mean, T):
@@ -61,14 +69,12 @@ def cross(X, mean, T):
 
 def along(X, mean, axes):
     """(X − mean) W for axes W (d, l), by blocks of rows, float32."""
-    axes = axes.astype(np.float32)
-    V = np.empty((len(X), axes.shape[1]), dtype=np.float32)
+    return as_rows(X).mapped(centred_axes, mean, axes.astype(np.float32)).X
 
-    def fill(part):
-        np.matmul(X[part] - mean, axes, out=V[part])
 
-    run_blocks(fill, gen_batches(len(X), BLOCK_ROWS))
-    return V
+def centred_axes(block, mean, axes):
+    """(X − mean) W of a block."""
+    return (block - mean) @ axes
 
 
 def top_eigenvectors(M, count, metric=None):

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from zshash.hashing.base import check_choice
 from zshash.hashing.linear import LinearHasher, mean_row
+from zshash.hashing.rows import Rows
 
 
 class LSH(LinearHasher):
@@ -51,11 +52,14 @@ class LSH(LinearHasher):
     def fit(self, X, y=None):  # noqa: ARG002
         """Draw the hyperplanes; only the mean of X is learned, labels are not looked at."""
         self._check_parameters()
-        X = self._training_features(X)
-        rng = check_random_state(self.random_state)
-        mean = mean_row(X) if self.center else np.zeros(X.shape[1])
-        self._keep(mean, rng.standard_normal((X.shape[1], self.n_bits)))
+        self._learn(Rows(self._training_features(X)))
         return self
+
+    def _learn(self, rows):
+        """Learn from sums over rows, wherever they are."""
+        rng = check_random_state(self.random_state)
+        mean = mean_row(rows) if self.center else np.zeros(rows.n_features)
+        self._keep(mean, rng.standard_normal((rows.n_features, self.n_bits)))
 
     def _check_parameters(self):
         self._check_common()

@@ -7,6 +7,12 @@ import numpy as np
 from scipy import linalg
 
 
+def add_to_diagonal(M, penalty):
+    """M + μI, in place."""
+    M[np.diag_indices_from(M)] += penalty
+    return M
+
+
 def factorize(M):
     """Cholesky factor of a system that is solved again and again; M is used up."""
     try:

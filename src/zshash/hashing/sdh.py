@@ -35,8 +35,9 @@ from zshash import codes
 from zshash._threads import all_cores, map_blocks
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_choice, check_number
-from zshash.hashing.dcc import descend, measure, measure_block, random_codes, update_codes
-from zshash.hashing.ridge import factorize, ridge, solve
+from zshash.hashing.dcc import descend, measure_block
+from zshash.hashing.ridge import add_to_diagonal, factorize, ridge, solve
+from zshash.hashing.samples import Samples
 
 TOLERANCE = 1e-5  # relative change of P at which the authors stop
 
@@ -139,35 +140,37 @@ class SDH(KernelHasher):
         targets = self._targets(y, len(X))
         if self.loss == "hinge" and not hasattr(self, "classes_"):
             raise ValueError('loss="hinge" needs class labels y (n,): give these, or use loss="l2"')
-        rng = check_random_state(self.random_state)
         with all_cores():
-            self._alternate(self._fit_kernel(X, rng), targets, rng)
+            self._learn(Samples(X, targets))
         return self
 
-    def _alternate(self, features, targets, rng):
+    def _learn(self, samples):
+        """Learn from sums over samples, wherever their rows are."""
+        rng = check_random_state(self.random_state)
+        samples.use(self._fit_kernel(samples, rng))
+        self._alternate(samples, factorize(system_matrix(samples, self.mu)), rng)
+
+    def _alternate(self, samples, factor, rng):
         """Update B, W and P in turn until P stays as it is."""
-        factor = factorize(system_matrix(features, self.mu))
-        B = random_codes(len(features), self.n_bits, rng)
-        sums = measure(B, features, targets)
+        samples.start(self.n_bits, rng)
+        sums, squared_norm = samples.measure(), samples.squared_norm()
         W = ridge(sums.BtB, sums.YtB.T, self.lam)
         P = solve(factor, sums.PhitB)
         values = []
         for _ in range(self.max_iter):
             if self.loss == "l2":
-                sums = update_codes(
-                    B, features, targets, P, W, alpha=self.nu, n_sweeps=self.n_sweeps
-                )
+                sums = samples.update(P, W, alpha=self.nu, n_sweeps=self.n_sweeps)
                 W = ridge(sums.BtB, sums.YtB.T, self.lam)
-                error = squared_error(targets, sums, W)
+                error = squared_error(squared_norm, sums, W)
             else:
-                sums = separate_codes(B, features, targets, P, W, self.nu)
-                W, error = support_vectors(B, targets, self.lam, rng)
+                sums = separate_codes(samples, P, W, self.nu)
+                W, error = support_vectors(samples.B, samples.targets, self.lam, rng)
             before, P = P, solve(factor, sums.PhitB)
             values.append(objective(error, sums, P, W, self.lam, self.nu))
             if linalg.norm(P - before) <= TOLERANCE * linalg.norm(before):
                 break
         self._keep(P)
-        self.codes_ = codes.pack(B > 0)
+        self.codes_ = samples.codes()
         self.mapping_ = np.ascontiguousarray(W)
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
@@ -181,29 +184,27 @@ class SDH(KernelHasher):
         check_choice(self, "loss", ("l2", "hinge"))
 
 
-def system_matrix(features, mu):
+def system_matrix(samples, mu):
     """ΦᵀΦ + μI, the matrix of the F-step P = (ΦᵀΦ + μI)⁻¹ΦᵀB.
 
     In float64, because the rounding of float32 products would drown a μ as small as the authors'.
     """
-    M = features.gram(np.float64)
-    M[np.diag_indices_from(M)] += mu
-    return M
+    return add_to_diagonal(samples.gram(np.float64), mu)
 
 
-def separate_codes(B, features, targets, P, W, nu):
+def separate_codes(samples, P, W, nu):
     """B-step of the hinge loss, in place: bᵢ = sgn(νφ(xᵢ)P + ½ Σ_c (w_{yᵢ} − w_c))."""
     P = P.astype(np.float32)
     margins = (W.shape[1] * W - W.sum(axis=1, keepdims=True)).T / 2  # (c, l)
     apart = np.zeros((len(W), len(W)), dtype=np.float32)  # no bit depends on another
 
     def update(part):
-        Phi, own, block = features[part], targets[part], B[part]
+        Phi, own, block = samples.features[part], samples.targets[part], samples.B[part]
         fixed, table = np.zeros(block.shape, dtype=np.float32), own.vectors @ margins
         flips = descend(block, fixed, table, own.rows, Phi @ P, nu, apart, 1)
         return measure_block(block, Phi, own, flips)
 
-    return reduce(add, map_blocks(update, features.parts()))
+    return reduce(add, map_blocks(update, samples.parts()))
 
 
 def support_vectors(B, targets, lam, rng):
@@ -239,9 +240,9 @@ def hinge(scores, rows):
     return others.max(axis=1) - scores[own]
 
 
-def squared_error(targets, sums, W):
-    """‖Y − BW‖² from sums over rows."""
-    return targets.squared_norm() - 2 * np.vdot(sums.YtB.T, W) + np.vdot(W @ W.T, sums.BtB)
+def squared_error(squared_norm, sums, W):
+    """‖Y − BW‖² from sums over rows, and ‖Y‖²."""
+    return squared_norm - 2 * np.vdot(sums.YtB.T, W) + np.vdot(W @ W.T, sums.BtB)
 
 
 def objective(error, sums, P, W, lam, nu):

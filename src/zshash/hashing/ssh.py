@@ -35,6 +35,7 @@ from zshash._compiled import compiled
 from zshash._threads import add_up, all_cores, map_blocks
 from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
 from zshash.hashing.linear import LinearHasher, gram, mean_row, top_eigenvectors
+from zshash.hashing.samples import Samples
 from zshash.hashing.similarity import draw_rows, similarity
 
 PAIR_ROWS = 128  # rows of S handled at a time
@@ -117,22 +118,27 @@ class SSH(LinearHasher, SupervisedHasher):
         """
         self._check_parameters()
         X = self._training_features(X)
-        pairs = similarity(self._targets(y, len(X)), "SSH")
-        rows = labeled_rows(pairs, self.n_labeled, check_random_state(self.random_state))
-        mean = mean_row(X)
-        if self.variant != "sequential":
-            self._check_axes(X, 'variant="sequential"')
+        targets = self._targets(y, len(X))
         with all_cores():
-            C = gram(X, mean) / len(X)
-            if self.variant == "sequential":
-                W = one_by_one(X[rows] - mean, pairs[rows], C, self.n_bits, self.eta, self.alpha)
-            else:
-                M = pair_term(X[rows], mean, pairs[rows]) + self.eta * C
-                values, W = top_eigenvectors(M, self.n_bits)
-                if self.variant == "nonorthogonal":
-                    W = W * lengths(values, M)
-        self._keep(mean, W)
+            self._learn(Samples(X, targets))
         return self
+
+    def _learn(self, samples):
+        """Learn from sums over samples, wherever their rows are, and from the labelled rows."""
+        if self.variant != "sequential":
+            self._check_axes(samples.n_features, 'variant="sequential"')
+        pairs = similarity(samples.targets, "SSH")
+        rows = labeled_rows(pairs, self.n_labeled, check_random_state(self.random_state))
+        X, mean = samples.take(rows), mean_row(samples)
+        C = gram(samples, mean) / len(samples)
+        if self.variant == "sequential":
+            W = one_by_one(X - mean, pairs[rows], C, self.n_bits, self.eta, self.alpha)
+        else:
+            M = pair_term(X, mean, pairs[rows]) + self.eta * C
+            values, W = top_eigenvectors(M, self.n_bits)
+            if self.variant == "nonorthogonal":
+                W = W * lengths(values, M)
+        self._keep(mean, W)
 
     def _check_parameters(self):
         self._check_common()

@@ -30,15 +30,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from zshash import codes
 from zshash._threads import all_cores
-from zshash.hashing.anchor_graph import anchor_gram, anchor_weights
+from zshash.hashing.anchor_graph import anchor_gram
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_choice, check_number
-from zshash.hashing.dcc import measure, random_codes, update_codes
 from zshash.hashing.graphs import neighbor_gram, neighbor_laplacian
-from zshash.hashing.ridge import factorize, ridge, solve
+from zshash.hashing.ridge import add_to_diagonal, factorize, ridge, solve
 from zshash.hashing.rotations import cayley, procrustes_of_product, random_orthogonal
+from zshash.hashing.samples import Samples
 
 
 class ZSH(KernelHasher):
@@ -161,10 +160,8 @@ class ZSH(KernelHasher):
         self._check_parameters()
         X = self._training_features(X)
         targets = self._targets(y, len(X))
-        rng = check_random_state(self.random_state)
         with all_cores():  # blocks of rows share them, and small matrices need just one
-            features = self._fit_kernel(X, rng)
-            self._alternate(features, targets, self._system_matrix(X, features), rng)
+            self._learn(Samples(X, targets))
         return self
 
     def directions(self, vectors, center=0.0):
@@ -184,42 +181,46 @@ class ZSH(KernelHasher):
         check_is_fitted(self)
         return self.mapping_.astype(np.float64) @ self.rotation_.astype(np.float64).T
 
-    def _system_matrix(self, X, features):
+    def _learn(self, samples):
+        """Learn from sums over samples, wherever their rows are."""
+        rng = check_random_state(self.random_state)
+        samples.use(self._fit_kernel(samples, rng))
+        self._alternate(samples, factorize(self._system_matrix(samples)), rng)
+
+    def _system_matrix(self, samples):
         """M = ΦᵀΦ + β/α I + γ/α ΦᵀLΦ, the same in every iteration."""
         weight = self.gamma / self.alpha
         if self.graph is None or weight == 0:
-            M = features.gram()
+            M = samples.gram()
         elif self.graph == "knn":
-            laplacian = neighbor_laplacian(X, self.n_neighbors, self.sigma)
-            M = neighbor_gram(features, laplacian, weight)
+            laplacian = neighbor_laplacian(samples.X, self.n_neighbors, self.sigma)
+            M = neighbor_gram(samples.features, laplacian, weight)
         else:
-            Z = anchor_weights(X, self.anchors_, self.n_neighbors)
-            M = anchor_gram(features, Z, weight)
-        M[np.diag_indices_from(M)] += self.beta / self.alpha
-        return M
+            M = anchor_gram(samples, self.anchors_, self.n_neighbors, weight)
+        return add_to_diagonal(M, self.beta / self.alpha)
 
-    def _alternate(self, features, targets, M, rng):
+    def _alternate(self, samples, factor, rng):
         """Update P, B, R and W in turn until the codes stay as they are."""
-        factor = factorize(M)
-        p = targets.vectors.shape[1]
-        B, A = initialize(len(features), self.n_bits, p, self.init_scale, rng)
+        p = samples.n_targets
+        samples.start(self.n_bits, rng)
+        A = random_mapping(self.n_bits, p, self.init_scale, rng)
         R = np.eye(p) if self.rotation is None else random_orthogonal(p, rng)
         W = A @ R
-        sums = measure(B, features, targets)
+        sums, squared_norm = samples.measure(), samples.squared_norm()
         values = []
         for _ in range(self.max_iter):
             P = solve(factor, sums.PhitB)  # eq. (8): P = M⁻¹ΦᵀB
             before = sums
-            sums = update_codes(  # eq. (15)
-                B, features, targets, P, W @ R.T, alpha=self.alpha, n_sweeps=self.n_sweeps
+            sums = samples.update(  # eq. (15)
+                P, W @ R.T, alpha=self.alpha, n_sweeps=self.n_sweeps
             )
             R = update_rotation(sums, W, R, self.rotation)
             W = update_mapping(sums, R, self.lam)
-            values.append(objective(targets, before, sums, P, R, W, self.alpha, self.lam))
+            values.append(objective(squared_norm, before, sums, P, R, W, self.alpha, self.lam))
             if sums.flips == 0:
                 break
         self._keep(solve(factor, sums.PhitB))
-        self.codes_ = codes.pack(B > 0)
+        self.codes_ = samples.codes()
         self.mapping_, self.rotation_ = np.ascontiguousarray(W), np.ascontiguousarray(R)
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
@@ -238,13 +239,12 @@ class ZSH(KernelHasher):
         check_choice(self, "rotation", ("procrustes", "cayley", None))
 
 
-def initialize(n, n_bits, p, init_scale, rng):
-    """Random signs B, and a Gaussian A = WRᵀ: for any rotation R, W = AR is Gaussian too.
+def random_mapping(n_bits, p, init_scale, rng):
+    """A Gaussian A = WRᵀ to start with: for any rotation R, W = AR is Gaussian too.
 
     A random code's bA has the length `init_scale`, as a root mean square.
     """
-    B = random_codes(n, n_bits, rng)
-    return B, rng.standard_normal((n_bits, p)) * (init_scale / np.sqrt(n_bits * p))
+    return rng.standard_normal((n_bits, p)) * (init_scale / np.sqrt(n_bits * p))
 
 
 def update_rotation(sums, W, R, method):
@@ -259,13 +259,13 @@ def update_mapping(sums, R, lam):
     return ridge(sums.BtB, sums.YtB.T @ R, lam)
 
 
-def objective(targets, before, sums, P, R, W, alpha, lam):
+def objective(squared_norm, before, sums, P, R, W, alpha, lam):
     """Eq. (5) from sums over rows.
 
     With P from the P-step, MP = ΦᵀB for the codes `before`, which spares a product with M:
     α‖ΦP − B‖² + β‖P‖² + γ tr(PᵀΦᵀLΦP) = α(nl − 2 tr(PᵀΦᵀB) + tr(PᵀMP)).
     """
-    semantic = targets.squared_norm() - 2 * np.vdot(sums.YtB @ W, R) + np.vdot(W @ W.T, sums.BtB)
+    semantic = squared_norm - 2 * np.vdot(sums.YtB @ W, R) + np.vdot(W @ W.T, sums.BtB)
     bits = sums.n * len(W)
     visual = bits - 2 * np.vdot(P, sums.PhitB) + np.vdot(P, before.PhitB)
     return semantic + lam * np.square(W).sum() + alpha * visual
