@@ -3,7 +3,6 @@
 φ(x) = [exp(−‖x − a₁‖²/δ), …, exp(−‖x − a_m‖²/δ), 1]
 """
 
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 
 from zshash._threads import add_up, map_blocks, run_blocks
+from zshash._warnings import warn_user
 from zshash.hashing.base import SupervisedHasher, check_choice, check_number
 from zshash.hashing.rows import BLOCK_ROWS, as_rows
 
@@ -32,10 +32,8 @@ def choose_anchors(X, n_anchors, *, method, rng):
         Fewer centres where samples coincide.
     """
     if n_anchors > len(X):
-        warnings.warn(
-            f"n_anchors={n_anchors} is larger than the number of samples: using {len(X)} anchors",
-            UserWarning,
-            stacklevel=4,
+        warn_user(
+            f"n_anchors={n_anchors} is larger than the number of samples: using {len(X)} anchors"
         )
         n_anchors = len(X)
     rows = as_rows(X)

@@ -1,6 +1,5 @@
 """The graph that links each sample to its k nearest ones, exact, in O(n²d)."""
 
-import warnings
 from threading import Lock
 
 import numpy as np
@@ -8,6 +7,7 @@ from scipy import sparse
 
 from zshash._compiled import compiled
 from zshash._threads import add_up, map_blocks, run_blocks
+from zshash._warnings import warn_user
 
 TILE = 512  # samples on a side of one tile of distances: 1 MB, which stays in the cache
 
@@ -112,11 +112,9 @@ def neighbor_laplacian(X, n_neighbors, sigma):
     width = distances.mean(dtype=np.float64) if sigma == "auto" else 2 * sigma**2
     weights = np.exp(-distances / max(width, np.finfo(np.float32).tiny))
     if weights.mean() < 1e-6:
-        warnings.warn(
+        warn_user(
             f"sigma={sigma} is far below the distances between neighbours, so the graph is empty: "
-            "set normalize=True or sigma='auto'",
-            UserWarning,
-            stacklevel=4,
+            "set normalize=True or sigma='auto'"
         )
     directed = csr(weights, indices, n)
     S = directed.maximum(directed.T)

@@ -163,7 +163,7 @@ class SDH(KernelHasher):
                 W = ridge(sums.BtB, sums.YtB.T, self.lam)
                 error = squared_error(squared_norm, sums, W)
             else:
-                sums = separate_codes(samples, P, W, self.nu)
+                sums = separate_codes(samples.B, samples.features, samples.targets, P, W, self.nu)
                 W, error = support_vectors(samples.B, samples.targets, self.lam, rng)
             before, P = P, solve(factor, sums.PhitB)
             values.append(objective(error, sums, P, W, self.lam, self.nu))
@@ -192,19 +192,19 @@ def system_matrix(samples, mu):
     return add_to_diagonal(samples.gram(np.float64), mu)
 
 
-def separate_codes(samples, P, W, nu):
+def separate_codes(B, features, targets, P, W, nu):
     """B-step of the hinge loss, in place: bᵢ = sgn(νφ(xᵢ)P + ½ Σ_c (w_{yᵢ} − w_c))."""
     P = P.astype(np.float32)
     margins = (W.shape[1] * W - W.sum(axis=1, keepdims=True)).T / 2  # (c, l)
     apart = np.zeros((len(W), len(W)), dtype=np.float32)  # no bit depends on another
 
     def update(part):
-        Phi, own, block = samples.features[part], samples.targets[part], samples.B[part]
+        Phi, own, block = features[part], targets[part], B[part]
         fixed, table = np.zeros(block.shape, dtype=np.float32), own.vectors @ margins
         flips = descend(block, fixed, table, own.rows, Phi @ P, nu, apart, 1)
         return measure_block(block, Phi, own, flips)
 
-    return reduce(add, map_blocks(update, samples.parts()))
+    return reduce(add, map_blocks(update, features.parts()))
 
 
 def support_vectors(B, targets, lam, rng):

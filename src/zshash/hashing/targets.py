@@ -1,9 +1,10 @@
 """What a supervised method learns from: one vector per sample, shared vectors kept once."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
+
+from zshash._warnings import warn_user
 
 CURE = "give class labels (n,), a 0/1 label matrix (n, c) or semantic targets (n, p)"
 
@@ -55,11 +56,9 @@ def as_targets(y, n_samples, *, method):
         )
     targets, classes = _from_labels(y) if _holds_labels(y) else (_from_matrix(y), None)
     if len(targets.vectors) == 1:
-        warnings.warn(
+        warn_user(
             f"all training samples have the same label: {method} sees only 1 class "
-            "and learns nothing that tells categories apart",
-            UserWarning,
-            stacklevel=4,
+            "and learns nothing that tells categories apart"
         )
     return targets, classes
 
