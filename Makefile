@@ -7,7 +7,7 @@ ZSHASH_DATA ?= ../shared/data
 CIFAR10 ?= build/cifar10
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench compare reproduce browser wheel format clean
+.PHONY: demo test check bench compare reproduce browser milvus wheel format clean
 
 demo: $(READY) ## train on eight digits, find the two that nobody labelled
 	$(BIN)/zshash demo --output zshash-demo.html
@@ -43,12 +43,21 @@ browser: ## a browser for the tests of the page, on Debian and its kin
 	@command -v chromium >/dev/null || { apt-get update --quiet && \
 		apt-get install --yes --no-install-recommends chromium; }
 
+milvus: .venv-milvus/ready ## a Milvus server for the tests of its index, on Linux
+
+.venv-milvus/ready: constraints.txt
+	$(PYTHON) -m venv .venv-milvus
+	echo '*' > .venv-milvus/.gitignore
+	.venv-milvus/bin/pip install --quiet milvus
+	.venv-milvus/bin/python tests/milvus_server.py unpack
+	touch $@
+
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv build dist zshash-demo.html
+	rm -rf .venv .venv-milvus build dist zshash-demo.html
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
