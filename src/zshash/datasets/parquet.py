@@ -14,7 +14,7 @@ from zshash.datasets.data import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["column_names", "read_columns", "read_matrix"]
+__all__ = ["column_names", "count_row_groups", "read_columns", "read_matrix"]
 
 
 def column_names(path: Path) -> list[str]:
@@ -32,15 +32,26 @@ def column_names(path: Path) -> list[str]:
     return names
 
 
-def read_columns(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Values of some columns, as Python has them; None where there is no value."""
-    table = _read(path, names)
+def count_row_groups(path: Path) -> int:
+    """How many row groups a file has."""
+    column_names(path)  # says what is wrong with the file
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        return int(file.num_row_groups)
+
+
+def read_columns(
+    path: Path, names: Sequence[str], group: int | None = None
+) -> dict[str, list[Any]]:
+    """Values of some columns, as Python has them, of one row group or all; None for no value."""
+    table = _read(path, names, group)
     return {name: table.column(name).to_pylist() for name in names}
 
 
-def read_matrix(path: Path, name: str) -> NDArray[Any]:
+def read_matrix(path: Path, name: str, group: int | None = None) -> NDArray[Any]:
     """A column of lists of numbers, all of the same length, as one (n, d) array."""
-    column = _read(path, [name]).column(name)
+    column = _read(path, [name], group).column(name)
     if not _holds_lists_of_numbers(column.type):
         raise DataError(f"{path}: the column {name} must hold lists of numbers, not {column.type}")
     # block by block, for lists in one block can not have more than 2**31 values in all
@@ -56,13 +67,15 @@ def read_matrix(path: Path, name: str) -> NDArray[Any]:
     return np.concatenate([_rows(block, int(widths[0])) for block in blocks])
 
 
-def _read(path: Path, names: Sequence[str]) -> "pa.Table":
+def _read(path: Path, names: Sequence[str], group: int | None = None) -> "pa.Table":
     with needs("parquet"):
         import pyarrow as pa
         import pyarrow.parquet as pq
     try:
         with pq.ParquetFile(path) as file:
-            return file.read(columns=list(names))
+            if group is None:
+                return file.read(columns=list(names))
+            return file.read_row_group(group, columns=list(names))
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged") from error
 

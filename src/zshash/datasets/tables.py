@@ -20,7 +20,7 @@ LABEL_KEYS = ("y", "labels", "label")
 PATH_KEYS = ("paths", "path")
 
 
-def load_features(path: str | Path) -> Dataset:
+def load_features(path: str | Path, group: int | None = None) -> Dataset:
     """Read a table of features.
 
     Parameters
@@ -33,6 +33,8 @@ def load_features(path: str | Path) -> Dataset:
         ``zshash extract`` writes also has ``extractor``, the network as JSON.
         ``.parquet``: columns ``X``, lists of numbers; optionally ``y``, a label or a list of
         labels each; and ``path``.
+    group : int, optional
+        Only this row group of a Parquet file.
 
     Raises
     ------
@@ -40,11 +42,14 @@ def load_features(path: str | Path) -> Dataset:
         If the file is not such a table.
     """
     path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file")
-    arrays = _read_arrays(path)
+    arrays = _read_arrays(path, group)
     X = _features(path, arrays)
     return Dataset(X, **known_rows(path, arrays, len(X)))
+
+
+def load_labels(path: Path, n: int, group: int | None = None) -> dict[str, Any]:
+    """What a table of features, of n rows, knows of them, as `known_rows` has it; X is not read."""
+    return known_rows(path, _read_arrays(path, group, with_features=False), n)
 
 
 def known_rows(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[str, Any]:
@@ -83,21 +88,27 @@ def _key(found: Collection[str], keys: Sequence[str]) -> str | None:
     return next((key for key in keys if key in found), None)
 
 
-def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+def _read_arrays(
+    path: Path, group: int | None = None, with_features: bool = True
+) -> dict[str, NDArray[Any]]:
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file")
     suffix = path.suffix.lower()
     if suffix not in (".npy", ".npz", ".parquet"):
         raise DataError(f"{path}: features are read from .npy, .npz and .parquet files")
-    return _read_parquet(path) if suffix == ".parquet" else read_numpy(path)
+    if suffix == ".parquet":
+        return _read_parquet(path, group, with_features)
+    return read_numpy(path, without=() if with_features else FEATURE_KEYS)
 
 
-def read_numpy(path: Path) -> dict[str, NDArray[Any]]:
-    """Arrays of a ``.npz`` file by name; that of a ``.npy`` file is X."""
+def read_numpy(path: Path, without: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
+    """Arrays of a ``.npz`` file by name, `without` some; that of a ``.npy`` file is X."""
     try:
         with path.open("rb") as file:
             content = np.load(file, allow_pickle=False)
             if isinstance(content, np.ndarray):
                 return {"X": content}
-            return {key: content[key] for key in content.files}
+            return {key: content[key] for key in content.files if key not in without}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
         cause = (
             "it holds Python objects; save words as str" if "Object" in str(error) else "damaged"
@@ -105,14 +116,14 @@ def read_numpy(path: Path) -> dict[str, NDArray[Any]]:
         raise DataError(f"{path}: not a plain NumPy file ({cause})") from error
 
 
-def _read_parquet(path: Path) -> dict[str, NDArray[Any]]:
+def _read_parquet(path: Path, group: int | None, with_features: bool) -> dict[str, NDArray[Any]]:
     """Columns under the names that arrays have."""
     found = column_names(path)
     key, label, source = (_key(found, keys) for keys in (FEATURE_KEYS, LABEL_KEYS, PATH_KEYS))
     if key is None:
         raise _no_features(path, found)
-    arrays = {"X": read_matrix(path, key)}
-    columns = read_columns(path, [name for name in (label, source) if name])
+    arrays = {"X": read_matrix(path, key, group)} if with_features else {}
+    columns = read_columns(path, [name for name in (label, source) if name], group)
     if label:
         arrays |= _label_arrays(path, columns[label])
     if source:

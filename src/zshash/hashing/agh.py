@@ -26,8 +26,9 @@ from sklearn.utils import check_random_state, gen_batches
 
 from zshash._threads import add_up, all_cores, map_blocks
 from zshash.hashing.anchor_graph import AnchorGraphHasher, check_eigenvectors, mass
-from zshash.hashing.base import BLOCK_ROWS, check_choice
+from zshash.hashing.base import check_choice
 from zshash.hashing.linear import top_eigenvectors
+from zshash.hashing.rows import BLOCK_ROWS
 
 ALIKE = 1 - 1e-3  # eigenvalues from here on belong to vectors that are constant on a component
 NOISE = 1e-6  # eigenvalues up to here belong to no eigenvector that float32 weights can give

@@ -130,5 +130,6 @@ def reach(block, anchors, n_nearest):
 
 def weighed_products(block, Phi, anchors, n_nearest, sigma):
     """ΦᵀΦ and below it ZᵀΦ, of a block."""
-    Z = weigh(*anchors.nearest(block, n_nearest), len(anchors), sigma)
+    distances, indices = anchors.nearest(block, n_nearest)
+    Z = weigh(distances, indices, len(anchors), sigma)
     return np.vstack([Phi.T @ Phi, Z.T @ Phi])

@@ -63,7 +63,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         def encode(X):
             is_plain = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2
             if is_plain and len(X) and X.shape[1] == self.n_features_in_:
-                _check_values(X)
+                check_values(X)
             else:
                 X = self._features(X, reset=False)
             return codes.pack(self._project(X, project_block) >= 0)
@@ -85,7 +85,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 ensure_all_finite=False,
                 ensure_min_samples=2 if reset else 1,
             )
-        _check_values(X)
+        check_values(X)
         return X
 
     def _training_features(self, X):
@@ -118,6 +118,9 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_parameters(self):
         """Raise one sentence on the first parameter that has no meaning."""
         self._check_common()
+
+    def _check_sums(self):
+        """Raise one sentence on a parameter for which sums over rows are not enough."""
 
     def _check_common(self):
         check_number(self, "n_bits", Integral, minimum=codes.MIN_BITS, maximum=codes.MAX_BITS)
@@ -158,12 +161,16 @@ def unit_rows(X):
     return X / lengths[:, None]
 
 
-def _check_values(X):
-    """Refuse rows that hold NaN or infinity, or whose squared length float32 can not hold."""
+def check_values(X, numbers=None):
+    """Refuse rows that hold NaN or infinity, or whose squared length float32 can not hold.
+
+    `numbers` are those that messages give the rows, by default 0, 1, ….
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         bad = np.flatnonzero(~(np.einsum("ij,ij->i", X, X) < MAX_SQUARE))
     if bad.size:
-        where = f"in {bad.size} of {len(X)} rows, the first is row {bad[0]}"
+        first = bad[0] if numbers is None else numbers[bad[0]]
+        where = f"in {bad.size} of {len(X)} rows, the first is row {first}"
         if np.isfinite(X[bad]).all():
             raise ValueError(f"X holds values too large for float32 {where}: rescale X")
         raise ValueError(

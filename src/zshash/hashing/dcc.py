@@ -1,5 +1,6 @@
 """Discrete cyclic coordinate descent: codes that minimise a quadratic, one bit at a time."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -8,6 +9,9 @@ import numpy as np
 
 from zshash._compiled import compiled
 from zshash._threads import map_blocks
+
+SIGNS_OF_A_WORD = 4
+MANY_WORDS = 2**20
 
 
 @dataclass
@@ -28,6 +32,34 @@ class Sums:
 def random_codes(n, n_bits, rng):
     """Random signs (n, n_bits), int8."""
     return 2 * rng.randint(0, 2, size=(n, n_bits), dtype=np.int8) - 1
+
+
+def split_stream(sizes, n_bits, rng):
+    """Where in the stream of `rng` the parts of random codes come from, part by part.
+
+    `codes_from` draws a part wherever it is needed; all parts are what `random_codes` would draw,
+    and `rng` goes on as after that. The stream gives a word of 32 bits for every four signs.
+    """
+    places, first, passed = [], 0, 0
+    for n in [*sizes, 0]:
+        word, signs = divmod(first * n_bits, SIGNS_OF_A_WORD)
+        _pass_by(word - passed, rng)
+        places.append((deepcopy(rng), signs))
+        first, passed = first + n, word
+    _pass_by(1 if places.pop()[1] else 0, rng)  # the word that the last sign has begun
+    return places
+
+
+def codes_from(place, n, n_bits):
+    """The random codes (n, n_bits) of a part, from its place in the stream."""
+    rng, skipped = deepcopy(place)
+    signs = rng.randint(0, 2, size=skipped + n * n_bits, dtype=np.int8)[skipped:]
+    return 2 * signs.reshape(n, n_bits) - 1
+
+
+def _pass_by(words, rng):
+    for first in range(0, words, MANY_WORDS):
+        rng.bytes(4 * min(MANY_WORDS, words - first))
 
 
 def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):

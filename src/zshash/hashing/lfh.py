@@ -31,7 +31,7 @@ from sklearn.utils import check_random_state, gen_batches
 
 from zshash import codes
 from zshash._threads import all_cores, run_blocks
-from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
+from zshash.hashing.base import SupervisedHasher, check_choice, check_number
 from zshash.hashing.linear import (
     LinearHasher,
     along,
@@ -41,6 +41,7 @@ from zshash.hashing.linear import (
     top_eigenvectors,
 )
 from zshash.hashing.ridge import ridge
+from zshash.hashing.rows import BLOCK_ROWS
 from zshash.hashing.similarity import similarity
 
 

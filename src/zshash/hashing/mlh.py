@@ -38,8 +38,9 @@ from sklearn.utils import check_random_state, gen_batches
 from zshash import codes
 from zshash._compiled import compiled
 from zshash._threads import all_cores
-from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
+from zshash.hashing.base import SupervisedHasher, check_choice, check_number
 from zshash.hashing.linear import LinearHasher, mean_row
+from zshash.hashing.rows import BLOCK_ROWS
 from zshash.hashing.similarity import similarity
 
 UPDATES_DRAWN = 100  # batches of pairs that are drawn at once

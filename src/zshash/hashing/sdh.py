@@ -174,6 +174,10 @@ class SDH(KernelHasher):
         self.mapping_ = np.ascontiguousarray(W)
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
+    def _check_sums(self):
+        if self.loss == "hinge":
+            raise ValueError('loss="hinge" needs all codes in memory: set loss="l2"')
+
     def _check_parameters(self):
         self._check_common()
         self._check_kernel()

@@ -33,8 +33,9 @@ from sklearn.utils import check_random_state, gen_batches
 
 from zshash._compiled import compiled
 from zshash._threads import add_up, all_cores, map_blocks
-from zshash.hashing.base import BLOCK_ROWS, SupervisedHasher, check_choice, check_number
+from zshash.hashing.base import SupervisedHasher, check_choice, check_number
 from zshash.hashing.linear import LinearHasher, gram, mean_row, top_eigenvectors
+from zshash.hashing.rows import BLOCK_ROWS
 from zshash.hashing.samples import Samples
 from zshash.hashing.similarity import draw_rows, similarity
 
@@ -139,6 +140,10 @@ class SSH(LinearHasher, SupervisedHasher):
             if self.variant == "nonorthogonal":
                 W = W * lengths(values, M)
         self._keep(mean, W)
+
+    def _check_sums(self):
+        if self.n_labeled is None:
+            raise ValueError("n_labeled=None takes all rows into memory: give a number")
 
     def _check_parameters(self):
         self._check_common()

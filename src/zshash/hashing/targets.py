@@ -54,7 +54,7 @@ def as_targets(y, n_samples, *, method):
         raise ValueError(
             f"X and y have inconsistent numbers of samples: {n_samples} rows of X, {len(y)} of y"
         )
-    targets, classes = _from_labels(y) if _holds_labels(y) else (_from_matrix(y), None)
+    targets, classes = _from_labels(y) if _holds_labels(y) else (matrix_targets(y), None)
     if len(targets.vectors) == 1:
         warn_user(
             f"all training samples have the same label: {method} sees only 1 class "
@@ -81,7 +81,8 @@ def _from_labels(y):
     return Targets(np.eye(len(classes)), rows.astype(np.intp)), classes
 
 
-def _from_matrix(y):
+def matrix_targets(y):
+    """Targets of a matrix (n, c) of 0/1 or (n, p) of floats."""
     if y.dtype.kind in "OUS":
         raise ValueError(f"y is a matrix of words or objects: {CURE}")
     if y.shape[1] == 0:

@@ -224,6 +224,13 @@ class ZSH(KernelHasher):
         self.mapping_, self.rotation_ = np.ascontiguousarray(W), np.ascontiguousarray(R)
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
+    def _check_sums(self):
+        if self.graph == "knn" and self.gamma:
+            raise ValueError(
+                'graph="knn" compares all samples with each other: set graph="anchor", whose time '
+                "grows with their number, or graph=None"
+            )
+
     def _check_parameters(self):
         self._check_common()
         self._check_kernel()

@@ -1,0 +1,141 @@
+"""A Dask cluster that works on the shards.
+
+All that a task needs is in the task itself or in what earlier tasks have made, so whatever a worker
+takes with it when it dies is made again by another one, and comes out the same.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from zshash._extras import needs
+from zshash.scale.workers import add_in_pairs, watched
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["ClusterError", "OnDask", "connect"]
+
+FAN_IN = 8  # summands a task adds up; a power of two, so that the tree is that of `add_in_pairs`
+WINDOW = 4  # tasks for each thread of the cluster whose results may wait to be fetched
+
+
+class ClusterError(RuntimeError):
+    """A cluster that does not answer or could not do the work; the message says what to do."""
+
+
+@contextmanager
+def connect(address: str, timeout: float = 10.0) -> Iterator["Client"]:
+    """A client of the scheduler at an address such as ``tcp://10.0.0.1:8786``.
+
+    Raises
+    ------
+    ClusterError
+        If nothing answers there within `timeout` seconds.
+    """
+    with needs("dask"):
+        from distributed import Client
+    try:
+        client = Client(address, timeout=timeout)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"{address}: no Dask scheduler answers there ({error or type(error).__name__}): start "
+            "one with dask scheduler, or look at the address"
+        ) from error
+    with client:
+        yield client
+
+
+class OnDask:
+    """The workers of a Dask cluster."""
+
+    def __init__(self, client: "Client", progress: bool = False) -> None:
+        with needs("dask"):
+            import distributed  # noqa: F401
+        self._client, self._progress = client, progress
+        if not self._threads():
+            raise ClusterError("the Dask cluster has no workers: start some with dask worker")
+
+    def _threads(self) -> int:
+        return sum(self._client.nthreads().values())
+
+    def keep(self, value: Any) -> Any:
+        """A task that is the value: if its worker dies, another one has it from the scheduler."""
+        return self._submit(itself, value)
+
+    def map(
+        self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
+    ) -> Iterator[Any]:
+        """What the function gives for each shard, in order; few results wait to be fetched."""
+        window = WINDOW * max(self._threads(), 1)
+        numbers = range(0, len(columns[0]), window)
+        bar = watched(range(len(columns[0])), len(columns[0]), self._progress)
+        with bar, explaining():
+            for first in numbers:
+                part = [column[first : first + window] for column in columns]
+                for future in self._map(function, *part, **shared):
+                    yield future.result()
+                    bar.update()
+
+    def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
+        """The sum of what the function gives for each shard."""
+        with explaining():
+            return self._add(self._map(function, *columns, **shared))
+
+    def fold_and_keep(
+        self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
+    ) -> tuple[Any, list[Any]]:
+        """The sum of the first results, and the second ones, which stay on their workers."""
+        with explaining():
+            both = self._map(function, *columns, **shared)
+            kept = self._map(itemgetter(1), both)
+            return self._add(self._map(itemgetter(0), both)), kept
+
+    def _add(self, futures: list[Any]) -> Any:
+        """The sum of some results: groups of them on the workers, and so on."""
+        while len(futures) > 1:
+            groups = [futures[first : first + FAN_IN] for first in range(0, len(futures), FAN_IN)]
+            futures = [self._submit(add_in_pairs, group) for group in groups]
+        return futures[0].result()
+
+    def _map(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
+        with _large_tasks():
+            return self._client.map(function, *columns, pure=False, **shared)
+
+    def _submit(self, function: Callable[..., Any], *args: Any) -> Any:
+        with _large_tasks():
+            return self._client.submit(function, *args, pure=False)
+
+
+def itself(value: Any) -> Any:
+    """The value."""
+    return value
+
+
+def _large_tasks() -> Any:
+    """Tasks may bring what no other place has, such as anchors of many features."""
+    import dask
+
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
+
+
+@contextmanager
+def explaining() -> Iterator[None]:
+    """Errors of the cluster, not of the work, in words that say what to do."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise ClusterError(
+            "workers died again and again over the same shard, perhaps for want of memory: use "
+            f"smaller shards or workers with more ({error})"
+        ) from error
+    except (CancelledError, CommClosedError, TimeoutError) as error:
+        raise ClusterError(
+            f"the Dask scheduler is gone ({type(error).__name__}): connect and start again"
+        ) from error

@@ -1,0 +1,215 @@
+"""Fits and codes of features that do not fit into memory, or into one machine."""
+
+from collections.abc import Sequence
+from copy import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from zshash._files import whole_file
+from zshash._threads import all_cores
+from zshash.codes import code_bytes
+from zshash.hashing.base import SupervisedHasher
+from zshash.hashing.registry import METHODS
+from zshash.scale.cluster import OnDask
+from zshash.scale.samples import ShardedSamples
+from zshash.scale.shards import Shard, ShardError, ShardRows, open_shards
+from zshash.scale.targets import combine, known_labels, read_targets
+from zshash.scale.workers import Here, Workers
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["encode", "fit"]
+
+CHUNK_ROWS = 16384  # rows encoded at a time
+
+
+def fit(
+    hasher: Any,
+    shards: Any,
+    targets: Any = None,
+    *,
+    vectors: ArrayLike | None = None,
+    client: "Client | None" = None,
+    progress: bool = False,
+) -> Any:
+    """Fit a hasher to features that lie in shards, of which a block is in memory at a time.
+
+    The result is that of ``hasher.fit`` on all rows at once, up to the rounding of sums; for the
+    same shards it is always the same, whoever works on them.
+
+    Parameters
+    ----------
+    hasher : ZSH, SDH, ITQ, LSH or SSH
+        For ZSH with ``graph="anchor"`` or ``graph=None``, for SDH with ``loss="l2"``.
+    shards : path-like, ndarray, or sequence of these
+        Features (n, d): ``.npy`` files, which may be larger than memory, ``.npz`` or Parquet
+        files, arrays, or a folder of such files. All have the same width.
+    targets : array, path-like, or list of one for each shard, optional
+        As ``y`` in ``hasher.fit``, for all rows or shard by shard. By default the labels that the
+        files hold: those of ``NAME.npy`` are in ``NAME.labels.npy``.
+    vectors : array of shape (c, p), optional
+        Label vectors; then `targets` are the number of each sample's row among them.
+    client : distributed.Client, optional
+        A Dask cluster that works on the shards, whose files its workers must see under the same
+        paths.
+    progress : bool
+        Show a bar for each pass over the shards.
+
+    Returns
+    -------
+    hasher
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from zshash import ZSH, scale
+    >>> X, y = load_digits(return_X_y=True)
+    >>> hasher = ZSH(n_bits=16, n_anchors=100, graph="anchor", normalize=True, random_state=0)
+    >>> scale.fit(hasher, [X[:900], X[900:]], y).encode(X[:3]).shape
+    (3, 2)
+    """
+    _check_method(hasher)
+    workers = _workers(client, progress)
+    found = look(open_shards(shards), workers)
+    own, shared = _read_targets(hasher, found, targets, vectors, workers)
+    samples = ShardedSamples(
+        found,
+        workers,
+        normalize=bool(hasher.normalize),
+        own=own,
+        vectors=shared,
+    )
+    check_rows(hasher, samples)
+    with all_cores():
+        hasher._learn(samples)
+    return hasher
+
+
+def encode(
+    hasher: Any,
+    shards: Any,
+    *,
+    output: str | Path | None = None,
+    client: "Client | None" = None,
+    progress: bool = False,
+) -> NDArray[np.uint8]:
+    """Packed codes (n, bytes) of features that lie in shards.
+
+    Parameters
+    ----------
+    hasher : Hasher
+        Any fitted method.
+    shards, client, progress
+        As for `fit`.
+    output : path-like, optional
+        A ``.npy`` file for the codes, whole or not at all; what is returned is a mapping of it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from zshash import ITQ, scale
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> hasher = ITQ(n_bits=32, random_state=0).fit(X)
+    >>> bool((scale.encode(hasher, [X[:900], X[900:]]) == hasher.encode(X)).all())
+    True
+    """
+    check_is_fitted(hasher)
+    workers = _workers(client, progress)
+    found = look(open_shards(shards), workers)
+    _check_width(hasher, found)
+    parts = workers.map(encode_shard, found, hasher=workers.keep(without_codes(hasher)))
+    if output is None:
+        return np.concatenate(list(parts))
+    n = sum(shard.shape[0] for shard in found if shard.shape)
+    header = {"descr": "|u1", "fortran_order": False, "shape": (n, code_bytes(hasher.n_bits))}
+    with whole_file(Path(output)) as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            file.write(part.tobytes())
+    packed: NDArray[np.uint8] = np.load(output, mmap_mode="r")
+    return packed
+
+
+def look(shards: Sequence[Shard], workers: Workers) -> list[Shard]:
+    """The shards with their shapes; ShardError where their widths differ."""
+    found = list(workers.map(Shard.looked_at, shards))
+    first = found[0]
+    for shard in found:
+        if shard.shape[1] != first.shape[1]:
+            raise ShardError(
+                f"{shard.name}: {shard.shape[1]} features for each sample, but {first.name} has "
+                f"{first.shape[1]}: all shards must have the same width"
+            )
+    return found
+
+
+def check_rows(hasher: Any, samples: ShardedSamples) -> None:
+    """What ``fit`` checks of rows in memory: two at least, and not all of them equal."""
+    if len(samples) < 2:
+        raise ValueError("there is one row in the shards: a fit needs two at least")
+    ends = samples.take(np.array([0, len(samples) - 1]))
+    hasher._features(ends, reset=True)
+    if (ends[0] == ends[1]).all() and not samples.total(number_unlike, ends[0]):
+        hasher._training_features(ends)  # says what is wrong
+
+
+def number_unlike(block: NDArray[np.float32], row: NDArray[np.float32]) -> np.float64:
+    """How many rows of a block differ from a row."""
+    return np.float64((block != row).any(axis=1).sum())
+
+
+def encode_shard(shard: Shard, *, hasher: Any) -> NDArray[np.uint8]:
+    """Packed codes of a shard."""
+    rows, frozen = ShardRows(shard), hasher.frozen()
+    with all_cores():
+        parts = [frozen(rows[part]) for part in gen_batches(len(rows), CHUNK_ROWS)]
+    return np.concatenate(parts)
+
+
+def without_codes(hasher: Any) -> Any:
+    """A hasher without the codes of its training samples, which are as many as these."""
+    light = copy(hasher)
+    vars(light).pop("codes_", None)
+    return light
+
+
+def _workers(client: "Client | None", progress: bool) -> Workers:
+    return Here(progress) if client is None else OnDask(client, progress)
+
+
+def _check_method(hasher: Any) -> None:
+    able = [name for name, method in METHODS.items() if hasattr(method.estimator, "_learn")]
+    if not hasattr(hasher, "_learn"):
+        raise ValueError(
+            f"{type(hasher).__name__} needs all rows in memory: fit it to a sample of them, or use "
+            f"one of {', '.join(able)}, which learn from sums over rows"
+        )
+    hasher._check_parameters()
+    hasher._check_sums()
+
+
+def _read_targets(
+    hasher: Any, shards: Sequence[Shard], targets: Any, vectors: ArrayLike | None, workers: Workers
+) -> tuple[list[Any] | None, NDArray[np.float64] | None]:
+    if not isinstance(hasher, SupervisedHasher):
+        return None, None
+    if targets is None:
+        labels, names, _ = combine(list(workers.map(known_labels, shards)))
+        is_single = labels[0].ndim == 1
+        targets = [np.array(names)[own] if is_single else own.astype(int) for own in labels]
+    return read_targets(hasher, shards, targets, vectors)
+
+
+def _check_width(hasher: Any, shards: Sequence[Shard]) -> None:
+    for shard in shards:
+        if shard.shape and shard.shape[1] != hasher.n_features_in_:
+            raise ShardError(
+                f"{shard.name}: {shard.shape[1]} features for each sample, but the hasher was "
+                f"fitted to {hasher.n_features_in_}"
+            )

@@ -1,0 +1,183 @@
+"""What the samples of each shard are learned with."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zshash.datasets import DataError
+from zshash.datasets.data import Labels
+from zshash.datasets.tables import load_labels, read_numpy
+from zshash.hashing.targets import Targets, matrix_targets
+from zshash.scale.shards import Shard, ShardError, labels_file
+
+__all__ = ["KnownLabels", "combine", "known_labels", "read_targets", "targets_of"]
+
+
+@dataclass(frozen=True)
+class KnownLabels:
+    """The labels that a shard brings with it, as `zshash.datasets.Dataset` has them."""
+
+    labels: Labels | None
+    names: tuple[str, ...]
+    synsets: tuple[str, ...] = ()
+
+
+def known_labels(shard: Shard) -> KnownLabels:
+    """Read the labels in a shard's file, or in the one beside a ``.npy`` file."""
+    if isinstance(shard.source, np.ndarray):
+        return KnownLabels(None, ())
+    assert shard.shape is not None
+    with shard.explaining():
+        if shard.source.suffix.lower() == ".npy":
+            return _labels_beside(shard, shard.source)
+        facts = load_labels(shard.source, shard.shape[0], shard.group)
+        return KnownLabels(facts["labels"], facts["names"], facts["synsets"])
+
+
+def _labels_beside(shard: Shard, path: Path) -> KnownLabels:
+    if not (beside := labels_file(path)).is_file():
+        return KnownLabels(None, ())
+    y = read_numpy(beside)["X"]
+    assert shard.shape is not None
+    if y.shape != shard.shape[:1] or y.dtype.kind not in "iuU":
+        raise ShardError(
+            f"{beside.name} must hold {shard.shape[0]} whole numbers or words, got shape {y.shape} "
+            f"of {y.dtype}"
+        )
+    names, labels = np.unique(y, return_inverse=True)
+    return KnownLabels(labels.astype(np.int64), tuple(map(str, names)))
+
+
+def combine(
+    known: Sequence[KnownLabels],
+) -> tuple[list[Labels], tuple[str, ...], tuple[str, ...]]:
+    """Labels of all shards in one numbering, the names these stand for, and their WordNet ids.
+
+    Labels are a matrix of 0/1 for all shards where they are for one.
+
+    Raises
+    ------
+    DataError
+        If some shards have labels and others have none, or ids contradict each other.
+    """
+    ids: dict[str, str] = {}
+    for own in known:
+        for name, synset in zip(own.names, own.synsets, strict=False):
+            if ids.setdefault(name, synset) != synset:
+                raise DataError(f"the category {name!r} has another WordNet id in another shard")
+    names = sorted({name for own in known for name in own.names})
+    places = {name: number for number, name in enumerate(names)}
+    several = any(own.labels is not None and own.labels.ndim == 2 for own in known)
+    labels = [_renumbered(own, places, several) for own in known]
+    synsets = tuple(ids[name] for name in names) if len(ids) == len(names) else ()
+    return labels, tuple(names), synsets
+
+
+def _renumbered(own: KnownLabels, places: dict[str, int], several: bool) -> Labels:
+    if own.labels is None:
+        raise DataError("some shards have no labels: give targets, or labels for all of them")
+    numbers = np.array([places[name] for name in own.names], dtype=np.int64)
+    if not several:
+        return numbers[own.labels]
+    matrix = np.zeros((len(own.labels), len(places)), dtype=np.bool_)
+    if own.labels.ndim == 2:
+        matrix[:, numbers] = own.labels
+    else:
+        matrix[np.arange(len(matrix)), numbers[own.labels]] = True
+    return matrix
+
+
+def read_targets(
+    hasher: Any, shards: Sequence[Shard], targets: Any, vectors: ArrayLike | None
+) -> tuple[list[Any], NDArray[np.float64] | None]:
+    """What each shard's samples are learned with, and the vectors that samples share.
+
+    Returns
+    -------
+    own : list
+        For each shard the places of its samples among the vectors; where no vectors are shared,
+        its matrix, or the file that holds it.
+    vectors : ndarray of shape (c, p), or None
+    """
+    parts = _split(shards, targets)
+    if vectors is not None:
+        return _places(parts, np.asarray(vectors, dtype=np.float64))
+    if all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
+        read = hasher._targets(np.concatenate(parts), sum(map(len, parts)))
+        edges = np.cumsum([len(part) for part in parts])[:-1]
+        return list(np.split(read.rows.astype(np.int32), edges)), read.vectors
+    if hasattr(hasher, "classes_"):
+        del hasher.classes_  # of an earlier fit
+    return parts, None
+
+
+def targets_of(own: Any, vectors: NDArray[np.float64] | None) -> Targets:
+    """The targets of a shard, from what `read_targets` gave for it."""
+    if vectors is not None:
+        return Targets(vectors, np.asarray(own, dtype=np.intp))
+    matrix = read_numpy(own)["X"] if isinstance(own, Path) else np.asarray(own)
+    targets: Targets = matrix_targets(matrix)
+    return targets
+
+
+def _split(shards: Sequence[Shard], targets: Any) -> list[Any]:
+    """Targets shard by shard, from one array for all or a list of one for each."""
+    sizes = [shard.shape[0] for shard in shards if shard.shape]
+    if _is_list_of_parts(targets):
+        if len(targets) != len(shards):
+            raise ValueError(f"there are {len(shards)} shards, and targets for {len(targets)}")
+        return [_part(*each) for each in zip(shards, targets, strict=True)]
+    whole = _loaded(targets) if isinstance(targets, str | os.PathLike) else np.asarray(targets)
+    if whole.ndim not in (1, 2) or len(whole) != sum(sizes):
+        raise ValueError(
+            f"the shards have {sum(sizes)} rows in all, and targets have the shape {whole.shape}"
+        )
+    return np.split(whole, np.cumsum(sizes)[:-1])
+
+
+def _is_list_of_parts(targets: Any) -> bool:
+    if not isinstance(targets, list | tuple) or not targets:
+        return False
+    first = targets[0]
+    is_file = isinstance(first, os.PathLike) or (isinstance(first, str) and first.endswith(".npy"))
+    return is_file or (isinstance(first, np.ndarray | list | tuple) and np.ndim(first) > 0)
+
+
+def _part(shard: Shard, part: Any) -> Any:
+    """The targets of one shard: labels are read now, and matrices where they are needed."""
+    array = _loaded(part) if isinstance(part, str | os.PathLike) else np.asarray(part)
+    assert shard.shape is not None
+    if array.ndim not in (1, 2) or len(array) != shard.shape[0]:
+        raise ValueError(
+            f"{shard.name}: it has {shard.shape[0]} rows, and its targets the shape {array.shape}"
+        )
+    is_file = array.ndim == 2 and isinstance(part, str | os.PathLike)
+    return Path(part).absolute() if is_file else array
+
+
+def _loaded(path: str | os.PathLike[str]) -> NDArray[Any]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise ShardError(f"{os.fspath(path)}: no .npy file of targets ({error})") from error
+    return np.array(array) if array.ndim == 1 else array
+
+
+def _places(
+    parts: Sequence[Any], vectors: NDArray[np.float64]
+) -> tuple[list[Any], NDArray[np.float64]]:
+    if vectors.ndim != 2 or not np.isfinite(vectors).all():
+        raise ValueError(f"vectors must be finite numbers (c, p), got the shape {vectors.shape}")
+    for part in parts:
+        is_good = isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"
+        if not is_good or (part.size and not 0 <= part.min() <= part.max() < len(vectors)):
+            raise ValueError(
+                "with vectors (c, p), targets are the number of each sample's row among them, from "
+                f"0 to {len(vectors) - 1}"
+            )
+    return [part.astype(np.int32) for part in parts], vectors

@@ -1,0 +1,96 @@
+"""Who works on the shards: this process, or a Dask cluster. Sums come out the same to the last bit.
+
+Summands are added as the branches of a tree that depends on their number alone: neighbours first,
+then neighbouring pairs, and so on. Whoever adds them gets the same result.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from tqdm import tqdm
+
+__all__ = ["Here", "Workers", "add_in_pairs"]
+
+
+class Workers(Protocol):
+    """What a fit asks of those who work on shards.
+
+    A function is called for each shard with the entries that the columns, lists of equal length,
+    have for it, and with what is `shared` by all.
+    """
+
+    def keep(self, value: Any) -> Any:
+        """Something large that many calls share, as it is to be passed to them."""
+
+    def map(
+        self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
+    ) -> Iterator[Any]:
+        """What the function gives for each shard, in order."""
+
+    def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
+        """The sum of what the function gives for each shard."""
+
+    def fold_and_keep(
+        self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
+    ) -> tuple[Any, list[Any]]:
+        """The sum of the first results, and the second ones where they are, as a new column."""
+
+
+def add_in_pairs(summands: Iterable[Any]) -> Any:
+    """The sum of some things, added as the branches of a tree; few are held at a time.
+
+    >>> add_in_pairs(["a", "b", "c", "d", "e"])
+    'abcde'
+    """
+    branches: list[tuple[int, Any]] = []
+    for summand in summands:
+        height = 0
+        while branches and branches[-1][0] == height:
+            summand = branches.pop()[1] + summand
+            height += 1
+        branches.append((height, summand))
+    _, total = branches.pop()
+    while branches:
+        total = branches.pop()[1] + total
+    return total
+
+
+class Here:
+    """The process itself, which takes one shard after the other."""
+
+    def __init__(self, progress: bool = False) -> None:
+        self._progress = progress
+
+    def keep(self, value: Any) -> Any:
+        """The value itself."""
+        return value
+
+    def map(
+        self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
+    ) -> Iterator[Any]:
+        """What the function gives for each shard, in order, when it is asked for."""
+        rows = zip(*columns, strict=True)
+        for row in watched(rows, len(columns[0]), self._progress):
+            yield function(*row, **shared)
+
+    def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
+        """The sum of what the function gives for each shard."""
+        return add_in_pairs(self.map(function, *columns, **shared))
+
+    def fold_and_keep(
+        self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
+    ) -> tuple[Any, list[Any]]:
+        """The sum of the first results, and a list of the second ones."""
+        kept = []
+
+        def summands() -> Iterator[Any]:
+            for summand, rest in self.map(function, *columns, **shared):
+                kept.append(rest)
+                yield summand
+
+        return add_in_pairs(summands()), kept
+
+
+def watched(items: Iterable[Any], total: int, progress: bool) -> Any:
+    """The items, with a bar for one pass over the shards where that was asked for."""
+    return tqdm(items, total=total, unit=" shards", leave=False, disable=None if progress else True)
