@@ -67,7 +67,9 @@ def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):
 
     Returns the sums over the new codes: one pass over Φ serves this step and the next P-step.
     """
-    P, G = P.astype(np.float32), (A @ A.T).astype(np.float32)
+    P = np.array(P, dtype=np.float32, order="F")  # one layout, so that rounding is always the same
+    A = np.array(A, order="C")
+    G = (A @ A.T).astype(np.float32)
 
     def update(part):
         Phi, own, block = features[part], targets[part], B[part]

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zshash._extras import needs
+from zshash.hashing.dcc import Sums
 from zshash.scale.workers import add_in_pairs, watched
 
 if TYPE_CHECKING:
@@ -97,7 +100,7 @@ class OnDask:
         while len(futures) > 1:
             groups = [futures[first : first + FAN_IN] for first in range(0, len(futures), FAN_IN)]
             futures = [self._submit(add_in_pairs, group) for group in groups]
-        return futures[0].result()
+        return aligned(futures[0].result())
 
     def _map(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
         with _large_tasks():
@@ -106,6 +109,13 @@ class OnDask:
     def _submit(self, function: Callable[..., Any], *args: Any) -> Any:
         with _large_tasks():
             return self._client.submit(function, *args, pure=False)
+
+
+def aligned(value: Any) -> Any:
+    """The value, with arrays where memory is aligned: elsewhere NumPy's sums round differently."""
+    if isinstance(value, np.ndarray):
+        return np.array(value)
+    return Sums(*map(aligned, vars(value).values())) if isinstance(value, Sums) else value
 
 
 def itself(value: Any) -> Any:

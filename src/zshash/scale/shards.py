@@ -75,9 +75,9 @@ class NumpyTable:
         block = np.empty((last - first, self.shape[1]), dtype=self._dtype)
         with self._path.open("rb", buffering=0) as file:
             file.seek(self._start + first * self._width)
-            view, done = memoryview(block.data).cast("B"), 0
-            while done < len(view):
-                count = file.readinto(view[done:])
+            flat, done = memoryview(block.reshape(-1).view(np.uint8).data), 0
+            while done < len(flat):
+                count = file.readinto(flat[done:])
                 if not count:
                     raise ShardError("the file has become shorter: copy it again")
                 done += count
