@@ -8,6 +8,7 @@ beside it takes connections from a socket that was opened outside, on 127.0.0.1,
 of the tests, and inside the namespace by that environment's Python.
 """
 
+import atexit
 import ctypes
 import fcntl
 import os
@@ -16,11 +17,13 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 ENVIRONMENT = Path(__file__).parents[1] / ".venv-milvus"
@@ -96,6 +99,17 @@ def running(folder: Path) -> Iterator[Server]:
         yield server
     finally:
         server.close()
+
+
+@cache
+def shared() -> Server:
+    """The one server of a run of tests, which goes when this process does."""
+    folder = tempfile.TemporaryDirectory(prefix="milvus-")
+    server = Server(Path(folder.name))
+    atexit.register(folder.cleanup)
+    atexit.register(server.close)  # before its folder goes
+    server.start()
+    return server
 
 
 def _die_with_parent() -> None:

@@ -1,5 +1,20 @@
 """Find the neighbours of packed codes by Hamming distance, exactly."""
 
-from zshash.index.memory import HammingIndex
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["HammingIndex"]
+from zshash.index.memory import HammingIndex
+from zshash.index.protocol import CodeIndex
+
+if TYPE_CHECKING:
+    from zshash.index.milvus import MilvusIndex
+
+__all__ = ["CodeIndex", "HammingIndex", "MilvusIndex"]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs a package that only some users have is imported when it is first asked for."""
+    if name == "MilvusIndex":
+        from zshash.index.milvus import MilvusIndex
+
+        return MilvusIndex
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,148 @@
+"""Exact neighbours, ordered by (distance, id), from a server that promises neither.
+
+Which of several rows at the same distance a server gives is chance, and it gives some thousand at
+most. So the group of rows at the distance where an answer is cut off is asked for by itself. Where
+that is still too large, it is parted in the middle of the ids that came, again and again: at least
+half an answer's rows lie on each side, so every question brings new rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from zshash.index._milvus_table import INT64, Hits, Rows, Table, both, span
+from zshash.index._runs import Codes, Ids
+
+__all__ = ["NOTHING", "all_rows", "nearest", "ordered", "within"]
+
+SPARE = 64  # more than was asked for, as most queries have rows at the same distance
+
+NOTHING = Hits(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
+
+
+@dataclass
+class _Row:
+    """The neighbours of one query, as far as they are known.
+
+    Attributes
+    ----------
+    missing : int
+        How many are still to be found.
+    start : int
+        All nearer ones are known.
+    """
+
+    missing: int
+    start: int = 0
+    parts: list[Hits] = field(default_factory=list)
+
+    def take(self, hits: Hits, *, is_all: bool) -> None:
+        """Keep what an answer from `start` on says for certain: all but its largest distance."""
+        if is_all:
+            self._keep(hits)
+            self.missing = 0
+            return
+        self.start = int(hits.distances.max())
+        sure = hits.distances < self.start
+        self._keep(Hits(hits.distances[sure], hits.ids[sure]))
+
+    def take_group(self, parts: Iterator[Hits]) -> None:
+        """Keep rows at the distance `start`, ids ascending from part to part, as far as needed."""
+        for part in parts:
+            self._keep(part)
+            if self.missing <= 0:
+                break
+        self.start += 1
+
+    def _keep(self, hits: Hits) -> None:
+        self.parts.append(hits)
+        self.missing -= len(hits.ids)
+
+
+def nearest(table: Table, queries: Codes, k: int, n_bits: int, condition: str = "") -> list[Hits]:
+    """The `k` nearest rows of each query, ordered; fewer where there are no more."""
+    rows = [_Row(k) for _ in queries]
+    limit = min(k + SPARE, table.limit)
+    for row, hits in zip(rows, table.nearest(queries, limit, condition), strict=True):
+        row.take(hits, is_all=len(hits.ids) < limit)
+    while any(row.missing > 0 for row in rows):
+        for distance, places in _by_start(rows):
+            answers = table.between(queries[places], distance, distance + 1, condition)
+            for place, hits in zip(places, answers, strict=True):
+                parts = _parts(table, queries[place], distance, distance + 1, condition, hits)
+                rows[place].take_group(parts)
+        for start, places in _by_start(rows):
+            far = queries[places] if start <= n_bits else queries[:0]
+            answers = table.between(far, start, n_bits + 1, condition)
+            for place in places:
+                hits = next(answers, NOTHING)
+                rows[place].take(hits, is_all=len(hits.ids) < table.limit)
+    return [ordered(row.parts, k) for row in rows]
+
+
+def _by_start(rows: Sequence[_Row]) -> list[tuple[int, list[int]]]:
+    """Which rows miss something, by the distance from which on they do."""
+    groups: dict[int, list[int]] = {}
+    for place, row in enumerate(rows):
+        if row.missing > 0:
+            groups.setdefault(row.start, []).append(place)
+    return list(groups.items())
+
+
+def within(table: Table, queries: Codes, r: int, condition: str = "") -> list[Hits]:
+    """All rows within a radius of each query, ordered."""
+    answers = table.between(queries, 0, r + 1, condition)
+    return [
+        ordered(list(_parts(table, query, 0, r + 1, condition, hits)))
+        for query, hits in zip(queries, answers, strict=True)
+    ]
+
+
+def _parts(
+    table: Table, query: Codes, low: int, high: int, condition: str, hits: Hits
+) -> Iterator[Hits]:
+    """All rows between two distances, ids ascending from part to part; `hits` are known of them."""
+    waiting: list[tuple[int, int, Hits | None]] = [(int(INT64.min), int(INT64.max), hits)]
+    while waiting:
+        first, last, found = waiting.pop()
+        if found is None:
+            own = both(span(first, last), condition)
+            (found,) = table.between(query[None], low, high, own)
+        if len(found.ids) < table.limit:
+            yield found
+            continue
+        middle = _middle(found.ids)
+        waiting += [(middle + 1, last, None), (first, middle, None)]
+
+
+def _middle(ids: Ids) -> int:
+    """An id that at least half of several ids are not above, and others are."""
+    place = (len(ids) - 1) // 2
+    return int(np.partition(ids, place)[place])
+
+
+def ordered(parts: Sequence[Hits], k: int | None = None) -> Hits:
+    """Several answers to one query as one, by (distance, id); the first `k` where so many do."""
+    distances = np.concatenate([part.distances for part in (NOTHING, *parts)])
+    ids = np.concatenate([part.ids for part in (NOTHING, *parts)])
+    order = np.lexsort((ids, distances))[:k]
+    return Hits(distances[order], ids[order])
+
+
+def all_rows(table: Table, condition: str = "", *, codes: bool) -> Iterator[Rows]:
+    """All rows in ascending order of their ids, some thousand at a time."""
+    first, last = int(INT64.min), int(INT64.max)
+    while True:
+        found = table.rows(both(span(first, last), condition), codes=codes)
+        done = last
+        if len(found.ids) >= table.limit:
+            done = int(found.ids.max())
+            if table.count(both(span(first, done), condition)) > len(found.ids):
+                last = _middle(found.ids)  # others lie between these
+                continue
+        order = np.argsort(found.ids)
+        yield Rows(found.ids[order], found.codes[order] if codes else found.codes)
+        if done == INT64.max:
+            return
+        first, last = done + 1, int(INT64.max)

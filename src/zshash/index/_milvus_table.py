@@ -1,0 +1,301 @@
+"""A collection of a Milvus server: what is asked of the server, and what it says when it can not.
+
+Everything goes in parts that are within the limits of a server as it is installed: an answer of at
+most 16,384 rows to a query, and messages of some megabytes.
+
+A reader waits until the server has caught up with a timestamp, the *floor*: that of its own last
+write, or of its last `refresh`. This shows all that was written before, without the fifth of a
+second that a server takes to show what is written at the very moment.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zshash._extras import needs
+from zshash.codes import code_bytes
+from zshash.index._engine import Distances
+from zshash.index._milvus_address import Address
+from zshash.index._runs import Codes, Ids
+
+__all__ = ["Hits", "MilvusError", "Rows", "Table", "among", "both", "span"]
+
+LIMIT = 16_384  # rows of an answer to one query
+HITS_AT_ONCE = 2**19  # rows of an answer to several queries
+QUERIES_AT_ONCE = 256
+ROWS_AT_ONCE = 16_384
+IDS_AT_ONCE = 8_192
+SECONDS_TO_CONNECT = 3.0
+ID, CODE, PREFIX = "id", "code", "zshash."
+GONE = 100  # the server's number for a collection that is not there
+INT64 = np.iinfo(np.int64)
+
+
+class MilvusError(OSError):
+    """A server that does not answer or does not do what was asked; the message names the cure."""
+
+
+class Hits(NamedTuple):
+    """What was found for one query, in no order that is promised."""
+
+    distances: Distances
+    ids: Ids
+
+
+class Rows(NamedTuple):
+    """Ids (n,) and codes (n, bytes), which are left out where nobody asked for them."""
+
+    ids: Ids
+    codes: Codes
+
+
+class Table:
+    """A collection of a Milvus server.
+
+    Parameters
+    ----------
+    address : Address
+
+    Attributes
+    ----------
+    limit : int
+        Most rows of an answer to one query.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self.address, self.limit = address, LIMIT
+        with needs("milvus"):
+            import grpc
+            import pymilvus
+        # Whatever goes wrong is raised, too: nobody needs a page of it on the terminal.
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+        self._errors = (pymilvus.MilvusException, grpc.RpcError)
+        try:
+            self._client = pymilvus.MilvusClient(
+                uri=address.uri, token=address.token, timeout=SECONDS_TO_CONNECT
+            )
+        except self._errors as error:
+            raise MilvusError(
+                f"{address}: no Milvus server answers there, or it does not let us in: start it, "
+                f"or correct the address ({_reason(error)})"
+            ) from error
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Have the answers from now on hold all that anybody has written until now."""
+        with self._reporting():
+            self._floor = self._client._get_connection().alloc_timestamp(**self._patience)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.close()
+
+    @property
+    def exists(self) -> bool:
+        """Whether the server has such a collection."""
+        with self._reporting():
+            return bool(self._client.has_collection(self.address.name, **self._patience))
+
+    def create(self, n_bits: int) -> None:
+        """Make the collection."""
+        from pymilvus import DataType
+
+        with self._reporting():
+            schema = self._client.create_schema(auto_id=False, enable_dynamic_field=False)
+            schema.add_field(ID, DataType.INT64, is_primary=True)
+            schema.add_field(CODE, DataType.BINARY_VECTOR, dim=8 * code_bytes(n_bits))
+            self._client.create_collection(
+                self.address.name,
+                schema=schema,
+                num_shards=1,
+                consistency_level="Strong",
+                properties={f"{PREFIX}n_bits": str(n_bits)},
+                **self._patience,
+            )
+        self.load()
+
+    def load(self) -> None:
+        """Have it in the server's memory, under an index that leaves nothing out."""
+        with self._reporting():
+            if not self._client.list_indexes(self.address.name, CODE):
+                wanted = self._client.prepare_index_params()
+                wanted.add_index(CODE, index_type="BIN_FLAT", metric_type="HAMMING")
+                self._client.create_index(self.address.name, wanted, **self._patience)
+            self._client.load_collection(self.address.name, **self._patience)
+        self.refresh()
+
+    def drop(self) -> None:
+        """Delete the collection with all that it holds."""
+        with self._reporting():
+            self._client.drop_collection(self.address.name, **self._patience)
+
+    def fields(self) -> dict[str, tuple[str, int]]:
+        """Kind and length in bits of each field; the kind of the primary one begins with *."""
+        with self._reporting():
+            about = self._client.describe_collection(self.address.name, **self._patience)
+        return {
+            own["name"]: (
+                f"{'*' if own.get('is_primary') else ''}{own['type'].name}",
+                int(own["params"].get("dim", 0)),
+            )
+            for own in about["fields"]
+        }
+
+    def notes(self) -> dict[str, str]:
+        """What `note` wrote."""
+        with self._reporting():
+            about = self._client.describe_collection(self.address.name, **self._patience)
+        return {
+            key.removeprefix(PREFIX): str(value)
+            for key, value in about["properties"].items()
+            if key.startswith(PREFIX)
+        }
+
+    def note(self, **facts: object) -> None:
+        """Write facts beside the rows, in one step; others stay."""
+        properties = {f"{PREFIX}{key}": str(value) for key, value in facts.items()}
+        with self._reporting():
+            self._client.alter_collection_properties(
+                self.address.name, properties, **self._patience
+            )
+
+    def put(self, ids: Ids, codes: Codes) -> None:
+        """Write rows, in place of those that have the same ids; twice is as good as once."""
+        for start in range(0, len(ids), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            data = [
+                {ID: number, CODE: code.tobytes()}
+                for number, code in zip(ids[rows].tolist(), codes[rows], strict=True)
+            ]
+            with self._reporting():
+                self._client.upsert(self.address.name, data, **self._patience)
+        self.refresh()
+
+    def delete(self, ids: Ids) -> None:
+        """Delete rows, as far as they are there."""
+        for start in range(0, len(ids), IDS_AT_ONCE):
+            condition = among(ids[start : start + IDS_AT_ONCE])
+            with self._reporting():
+                self._client.delete(self.address.name, filter=condition, **self._patience)
+        self.refresh()
+
+    def flush(self) -> None:
+        """Have all rows in the server's files, and not in its log alone."""
+        with self._reporting():
+            self._client.flush(self.address.name, **self._patience)
+
+    def count(self, condition: str = "") -> int:
+        """How many rows meet a condition."""
+        found = self._query(condition, output_fields=["count(*)"])
+        return int(found[0]["count(*)"])
+
+    def rows(self, condition: str, *, codes: bool) -> Rows:
+        """Rows that meet a condition, but `limit` at most; which ones is not promised."""
+        found = self._query(condition, output_fields=[ID, CODE][: 1 + codes], limit=self.limit)
+        ids = np.fromiter((row[ID] for row in found), dtype=np.int64, count=len(found))
+        data = b"".join(row[CODE][0] for row in found) if codes else b""
+        table = np.frombuffer(data, dtype=np.uint8)
+        return Rows(ids, table.reshape(len(ids), -1) if len(ids) else table.reshape(0, 0))
+
+    def nearest(self, queries: Codes, limit: int, condition: str = "") -> Iterator[Hits]:
+        """The nearest rows of each query; which of those at the largest distance, by chance."""
+        return self._search(queries, limit, condition, {})
+
+    def between(self, queries: Codes, low: int, high: int, condition: str = "") -> Iterator[Hits]:
+        """Rows at a distance of `low` or more and less than `high`, the nearest of them."""
+        bounds = {"radius": high, "range_filter": low}
+        return self._search(queries, self.limit, condition, bounds)
+
+    def _search(
+        self, queries: Codes, limit: int, condition: str, bounds: dict[str, int]
+    ) -> Iterator[Hits]:
+        at_once = max(1, min(QUERIES_AT_ONCE, HITS_AT_ONCE // limit))
+        for start in range(0, len(queries), at_once):
+            with self._reporting():
+                found = self._client.search(
+                    self.address.name,
+                    [query.tobytes() for query in queries[start : start + at_once]],
+                    filter=condition,
+                    limit=limit,
+                    anns_field=CODE,
+                    search_params={"metric_type": "HAMMING", "params": bounds},
+                    **self._reading,
+                )
+            for hits in found:
+                yield Hits(
+                    np.array(hits.distances, dtype=np.int32), np.array(hits.ids, dtype=np.int64)
+                )
+
+    def _query(self, condition: str, **wanted: Any) -> Any:
+        with self._reporting():
+            return self._client.query(
+                self.address.name, filter=condition, **wanted, **self._reading
+            )
+
+    @property
+    def _patience(self) -> dict[str, float]:
+        return {"timeout": self.address.timeout}
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        return {
+            "consistency_level": "Customized",
+            "guarantee_timestamp": self._floor,
+            **self._patience,
+        }
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Turn what the client library raises into one sentence."""
+        try:
+            yield
+        except self._errors as error:
+            if getattr(error, "code", None) == GONE:
+                raise MilvusError(
+                    f"{self.address}: the server has no such collection any more: open it again"
+                ) from error
+            raise MilvusError(
+                f"{self.address}: the Milvus server does not do what was asked: see that it runs, "
+                f"and try again ({_reason(error)})"
+            ) from error
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, without what it says besides."""
+    text = getattr(error, "message", "") or str(error)
+    return " ".join(text.split())[:200]
+
+
+def span(first: int, last: int) -> str:
+    """The condition of ids from `first` to `last`; the lowest of all can not be written down.
+
+    >>> span(3, 9), span(int(INT64.min), 9), span(int(INT64.min), int(INT64.max))
+    ('(id >= 3 and id <= 9)', '(id <= 9)', '')
+    """
+    parts = [f"{ID} >= {first}"] if first > INT64.min else []
+    parts += [f"{ID} <= {last}"] if last < INT64.max else []
+    return f"({' and '.join(parts)})" if parts else ""
+
+
+def among(ids: Sequence[int] | Ids) -> str:
+    """The condition of some ids.
+
+    >>> among([3, -4])
+    'id in [3, -4]'
+    """
+    numbers = np.asarray(ids, dtype=np.int64)
+    others = numbers[numbers > INT64.min]
+    condition = f"{ID} in {others.tolist()}"
+    return condition if len(others) == len(numbers) else f"({condition} or {ID} < {-INT64.max})"
+
+
+def both(one: str, other: str) -> str:
+    """The condition that two conditions are met, either of which may be none.
+
+    >>> both("(id <= 9)", ""), both("(id <= 9)", "id in [3]")
+    ('(id <= 9)', '(id <= 9) and id in [3]')
+    """
+    return f"{one} and {other}" if one and other else one or other

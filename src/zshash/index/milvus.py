@@ -1,0 +1,343 @@
+"""Codes in a Milvus server, behind the face of `HammingIndex`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zshash.codes import check_codes, check_integer, code_bytes
+from zshash.index import _milvus_search as search
+from zshash.index._engine import Distances
+from zshash.index._milvus_address import Address
+from zshash.index._milvus_table import (
+    CODE,
+    ID,
+    IDS_AT_ONCE,
+    INT64,
+    Hits,
+    MilvusError,
+    Rows,
+    Table,
+    among,
+    both,
+    span,
+)
+from zshash.index._runs import Codes, Ids
+from zshash.index.memory import HammingIndex, _check_ids, _check_vectors, _some
+
+__all__ = ["MilvusError", "MilvusIndex", "MilvusPart"]
+
+LAST_ID = int(INT64.max) - 1  # servers count the one after it, but do not give it back
+LONG_RUN = 64  # ids in a row that are worth a condition of their own
+RUNS_AT_ONCE = 64
+LISTED_AT_ONCE = 32_768
+
+
+class MilvusPart:
+    """Some of the codes of a `MilvusIndex`, which `MilvusIndex.subset` names; it can be searched.
+
+    What it holds is the index's own: codes that are removed there are gone here, too.
+    """
+
+    def __init__(self, table: Table, n_bits: int, conditions: Sequence[str] = ("",)) -> None:
+        self._table, self._n_bits, self._conditions = table, n_bits, tuple(conditions)
+
+    @property
+    def n_bits(self) -> int:
+        """Length of the codes in bits."""
+        return self._n_bits
+
+    @property
+    def ids(self) -> Ids:
+        """All ids in ascending order (n,)."""
+        parts = [rows.ids for rows in self._rows(codes=False)]
+        return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
+
+    @property
+    def codes(self) -> Codes:
+        """All codes in the order of `ids` (n, bytes)."""
+        ids, codes = self._joined(self._rows(codes=True))
+        return codes[np.argsort(ids)]
+
+    def __len__(self) -> int:
+        return sum(self._table.count(condition) for condition in self._conditions)
+
+    def __contains__(self, item: object) -> bool:
+        if not isinstance(item, int | np.integer) or not INT64.min <= item <= INT64.max:
+            return False
+        return bool(len(self._known(np.array([item], dtype=np.int64), codes=False).ids))
+
+    def pages(self) -> Iterator[tuple[Ids, Codes]]:
+        """Ids and codes, some thousand at a time; of a whole index in ascending order of ids."""
+        for rows in self._rows(codes=True):
+            if len(rows.ids):
+                yield rows.ids, rows.codes
+
+    def get(self, ids: ArrayLike) -> Codes:
+        """The codes under some ids, a row each."""
+        wanted = _check_ids(ids)
+        found = self._known(np.unique(wanted), codes=True)
+        unknown = np.setdiff1d(wanted, found.ids)
+        if len(unknown):
+            raise ValueError(f"the index does not hold {_some(unknown)}")
+        order = np.argsort(found.ids)
+        return found.codes[order[np.searchsorted(found.ids, wanted, sorter=order)]]
+
+    def subset(self, ids: ArrayLike) -> "MilvusPart":
+        """An index of some of the codes, under the same ids; it takes the memory of these alone."""
+        wanted = np.unique(_check_ids(ids))
+        part = MilvusPart(self._table, self._n_bits, _conditions(wanted))
+        if len(part) < len(wanted) or self._conditions != ("",):
+            unknown = np.setdiff1d(wanted, self._known(wanted, codes=False).ids)
+            if len(unknown):
+                raise ValueError(f"the index does not hold {_some(unknown)}")
+        return part
+
+    def prepare(self) -> None:
+        """Have the server write down what it has in its log, and build its index of that."""
+        self._table.flush()
+
+    def search(self, queries: ArrayLike, k: int) -> tuple[Distances, Ids]:
+        """Find the `k` nearest codes of each query; see `HammingIndex.search`."""
+        checked = check_codes("queries", queries, self._n_bits)
+        k = min(check_integer("k", k, 1), len(self))
+        if not k or not len(checked):
+            shape = (len(checked), k)
+            return np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int64)
+        found = self._each(
+            checked,
+            lambda condition: search.nearest(self._table, checked, k, self._n_bits, condition),
+        )
+        k = min(k, *(len(hits.ids) for hits in found))  # others may remove some meanwhile
+        return (
+            np.stack([hits.distances[:k] for hits in found]),
+            np.stack([hits.ids[:k] for hits in found]),
+        )
+
+    def radius(self, queries: ArrayLike, r: int) -> tuple[Ids, Distances, Ids]:
+        """Find all codes within distance `r` of each query; see `HammingIndex.radius`."""
+        checked = check_codes("queries", queries, self._n_bits)
+        r = min(check_integer("r", r, 0), self._n_bits)
+        found = self._each(
+            checked, lambda condition: search.within(self._table, checked, r, condition)
+        )
+        limits = np.cumsum([0, *(len(hits.ids) for hits in found)], dtype=np.int64)
+        whole = (search.NOTHING, *found)
+        return (
+            limits,
+            np.concatenate([hits.distances for hits in whole]),
+            np.concatenate([hits.ids for hits in whole]),
+        )
+
+    def search_weighted(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
+        """Find the `k` codes of the largest inner product; see `HammingIndex.search_weighted`.
+
+        The server can not do this: all codes come over from it, some thousand at a time.
+        """
+        vectors = _check_vectors(vectors, self._n_bits)
+        k = check_integer("k", k, 1)
+        scores = np.empty((len(vectors), 0))
+        ids = np.empty((len(vectors), 0), dtype=np.int64)
+        for page_ids, page_codes in self.pages():
+            page = HammingIndex(self._n_bits)
+            page.add(page_codes, page_ids)
+            own_scores, own_ids = page.search_weighted(vectors, k)
+            scores, ids = np.hstack([scores, own_scores]), np.hstack([ids, own_ids])
+            order = np.lexsort((ids, -scores), axis=1)[:, :k]
+            scores = np.take_along_axis(scores, order, axis=1)
+            ids = np.take_along_axis(ids, order, axis=1)
+        return scores, ids
+
+    def _each(self, queries: Codes, ask: Any) -> list[Hits]:
+        """What is found under each of the conditions, in one order."""
+        answers = [ask(condition) for condition in self._conditions]
+        if len(answers) == 1:
+            found: list[Hits] = answers[0]
+            return found
+        return [
+            search.ordered([answer[place] for answer in answers]) for place in range(len(queries))
+        ]
+
+    def _rows(self, *, codes: bool) -> Iterator[Rows]:
+        for condition in self._conditions:
+            yield from search.all_rows(self._table, condition, codes=codes)
+
+    def _known(self, ids: Ids, *, codes: bool) -> Rows:
+        """What lies under those ids that there are."""
+        at_once = min(IDS_AT_ONCE, self._table.limit)
+        return self._joined(
+            self._table.rows(both(among(ids[start : start + at_once]), condition), codes=codes)
+            for start in range(0, len(ids), at_once)
+            for condition in self._conditions
+        )
+
+    def _joined(self, parts: Iterator[Rows]) -> Rows:
+        kept = [rows for rows in parts if len(rows.ids)]
+        nothing = np.empty((0, code_bytes(self._n_bits)), dtype=np.uint8)
+        codes = [rows.codes for rows in kept if rows.codes.size]
+        return Rows(
+            np.concatenate([np.empty(0, dtype=np.int64), *(rows.ids for rows in kept)]),
+            np.concatenate([nothing, *codes]),
+        )
+
+
+class MilvusIndex(MilvusPart):
+    """Packed codes under integer ids in a Milvus server, searched exactly by Hamming distance.
+
+    The face is that of `HammingIndex`: neighbours come ordered by (distance, id), however many are
+    at the same distance. No codes are held in this process. Searches see all that this object has
+    written; what others have written is certainly seen after `refresh`. One process at a time may
+    write.
+
+    Parameters
+    ----------
+    address : str
+        ``milvus://host:port/name``; ``milvus://user:password@host:port/name``, with
+        ``?secure=true`` for TLS, ``?token=…``, ``?timeout=…`` (seconds that an answer may take). A
+        token or ``user:password`` may be in the environment as ``ZSHASH_MILVUS_TOKEN`` instead.
+    n_bits : int
+        Length of the codes, from 8 to 1024 bits. The collection of this name is made if the
+        server has none; one with another length, or with other fields, is refused.
+
+    Examples
+    --------
+    >>> index = MilvusIndex("milvus://localhost:19530/birds", n_bits=64)  # doctest: +SKIP
+    >>> index.add(codes, ids=[30, 20, 10])  # doctest: +SKIP
+    >>> distances, ids = index.search(queries, k=2)  # doctest: +SKIP
+    """
+
+    def __init__(self, address: str | Address, n_bits: int) -> None:
+        n_bits = HammingIndex(n_bits).n_bits  # which says what is wrong with it
+        self.address = address if isinstance(address, Address) else Address.parse(address)
+        super().__init__(Table(self.address), n_bits)
+        try:
+            if self._table.exists:
+                self._check_fields()
+                self._table.load()
+            else:
+                self._table.create(n_bits)
+        except BaseException:
+            self._table.close()
+            raise
+
+    def _check_fields(self) -> None:
+        """Refuse a collection that is not one of ours, or of another length."""
+        fields, width = self._table.fields(), 8 * code_bytes(self._n_bits)
+        found = fields.get(CODE, ("", 0))[1]
+        if fields != {ID: ("*INT64", 0), CODE: ("BINARY_VECTOR", found)}:
+            raise ValueError(
+                f"{self.address}: a collection with other fields than {ID} and {CODE} "
+                f"({', '.join(fields)}): choose another name"
+            )
+        n_bits = int(self._table.notes().get("n_bits", width))
+        if found != width or n_bits != self._n_bits:
+            length = n_bits if found == width else found
+            raise ValueError(
+                f"{self.address}: its codes have {length} bits, not {self._n_bits}: choose "
+                "another name"
+            )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.address)!r}, n_bits={self._n_bits})"
+
+    def close(self) -> None:
+        """End the connection."""
+        self._table.close()
+
+    def refresh(self) -> None:
+        """Have later searches see all that anybody has written until now."""
+        self._table.refresh()
+
+    def add(self, codes: ArrayLike, ids: ArrayLike | None = None) -> None:
+        """Add codes (n, bytes), under new ids (n,) or the ones after the largest ever used.
+
+        An id that is taken or given twice is refused, and then nothing is added. If the server
+        fails, some may have been added: `put` the same codes under the same ids again.
+        """
+        checked = check_codes("codes", codes, self._n_bits)
+        next_id = int(self._table.notes().get("next_id", 0))
+        if ids is None:
+            self.put(checked, _new_ids(next_id, len(checked)))
+        else:
+            wanted = _check_lengths(_check_ids(ids), len(checked))
+            self._check_free(wanted[wanted < next_id])
+            self.put(checked, wanted)
+
+    def _check_free(self, ids: Ids) -> None:
+        taken = np.sort(self._known(ids, codes=False).ids)
+        if len(taken):
+            raise ValueError(f"the index already holds {_some(taken)}; remove them first")
+
+    def put(self, codes: ArrayLike, ids: ArrayLike) -> None:
+        """Have codes (n, bytes) under ids (n,), in place of what is there; twice does no harm."""
+        checked = check_codes("codes", codes, self._n_bits)
+        wanted = _check_lengths(_check_ids(ids), len(checked))
+        if not len(wanted):
+            return
+        next_id = int(wanted.max()) + 1
+        if next_id > int(self._table.notes().get("next_id", 0)):
+            self._table.note(next_id=next_id)
+        self._table.put(wanted, checked)
+
+    def remove(self, ids: ArrayLike) -> int:
+        """Remove the codes under `ids` and return how many there were.
+
+        If an id is unknown, it is refused and nothing is removed.
+        """
+        unwanted = np.unique(_check_ids(ids))
+        unknown = np.setdiff1d(unwanted, self._known(unwanted, codes=False).ids)
+        if len(unknown):
+            raise ValueError(f"the index does not hold {_some(unknown)}, so nothing was removed")
+        self._table.delete(unwanted)
+        return len(unwanted)
+
+    def discard(self, ids: ArrayLike) -> None:
+        """Remove the codes under `ids`, as far as there are any; twice does no harm."""
+        self._table.delete(np.unique(_check_ids(ids)))
+
+    def clear(self, n_bits: int | None = None) -> None:
+        """Forget all codes and notes; the codes to come may have another length."""
+        self._n_bits = HammingIndex(n_bits or self._n_bits).n_bits
+        if self._table.exists:
+            self._table.drop()
+        self._table.create(self._n_bits)
+
+    def notes(self) -> dict[str, str]:
+        """What `note` wrote beside the codes."""
+        return self._table.notes()
+
+    def note(self, **facts: object) -> None:
+        """Write facts beside the codes, which stay with them."""
+        self._table.note(**facts)
+
+
+def _new_ids(next_id: int, n: int) -> Ids:
+    if n and next_id + n - 1 > LAST_ID:
+        raise ValueError("the ids after the largest ever used do not fit in 64 bits; pass ids")
+    return np.arange(n, dtype=np.int64) + np.int64(min(next_id, INT64.max))
+
+
+def _check_lengths(ids: Ids, n: int) -> Ids:
+    if len(ids) != n:
+        raise ValueError(f"there are {n} codes but {len(ids)} ids; each code needs one")
+    unique, counts = np.unique(ids, return_counts=True)
+    if len(unique) < n:
+        raise ValueError(f"ids must differ, but {_some(unique[counts > 1])} came twice")
+    if n and unique[-1] > LAST_ID:
+        raise ValueError(f"Milvus does not give back {_some(unique[-1:])}: use a smaller one")
+    return ids
+
+
+def _conditions(ids: Ids) -> list[str]:
+    """Conditions that each some of several ids meet, and nothing else; ids ascend and differ."""
+    runs = np.split(ids, np.flatnonzero(ids[1:] != ids[:-1] + 1) + 1)
+    long = [run for run in runs if len(run) >= LONG_RUN]
+    others = np.concatenate([ids[:0], *(run for run in runs if len(run) < LONG_RUN)])
+    conditions = []
+    for start in range(0, len(long), RUNS_AT_ONCE):
+        spans = [span(int(run[0]), int(run[-1])) for run in long[start : start + RUNS_AT_ONCE]]
+        conditions.append(f"({' or '.join(spans)})")
+    for start in range(0, len(others), LISTED_AT_ONCE):
+        conditions.append(among(others[start : start + LISTED_AT_ONCE]))
+    return conditions

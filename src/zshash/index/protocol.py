@@ -1,0 +1,45 @@
+"""What every index can do, wherever its codes lie."""
+
+from typing import Protocol
+
+from numpy.typing import ArrayLike
+
+from zshash.index._engine import Distances
+from zshash.index._runs import Codes, Ids
+
+__all__ = ["CodeIndex"]
+
+
+class CodeIndex(Protocol):
+    """Packed codes under integer ids, searched exactly: the face of `HammingIndex`."""
+
+    @property
+    def n_bits(self) -> int:
+        """Length of the codes in bits."""
+
+    @property
+    def ids(self) -> Ids:
+        """All ids in ascending order."""
+
+    @property
+    def codes(self) -> Codes:
+        """All codes in the order of `ids`."""
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, item: object) -> bool: ...
+
+    def get(self, ids: ArrayLike) -> Codes:
+        """The codes under some ids, a row each."""
+
+    def subset(self, ids: ArrayLike) -> "CodeIndex":
+        """An index of some of the codes, under the same ids."""
+
+    def prepare(self) -> None:
+        """Do now what makes later searches faster."""
+
+    def search(self, queries: ArrayLike, k: int) -> tuple[Distances, Ids]:
+        """Find the `k` nearest codes of each query."""
+
+    def radius(self, queries: ArrayLike, r: int) -> tuple[Ids, Distances, Ids]:
+        """Find all codes within distance `r` of each query, `r` included."""
