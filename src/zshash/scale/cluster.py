@@ -13,7 +13,7 @@ import numpy as np
 
 from zshash._extras import needs
 from zshash.hashing.dcc import Sums
-from zshash.scale.workers import add_in_pairs, watched
+from zshash.scale.workers import Passes, add_in_pairs
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -56,7 +56,7 @@ class OnDask:
     def __init__(self, client: "Client", progress: bool = False) -> None:
         with needs("dask"):
             import distributed  # noqa: F401
-        self._client, self._progress = client, progress
+        self._client, self._passes = client, Passes(progress)
         if not self._threads():
             raise ClusterError("the Dask cluster has no workers: start some with dask worker")
 
@@ -72,10 +72,8 @@ class OnDask:
     ) -> Iterator[Any]:
         """What the function gives for each shard, in order; few results wait to be fetched."""
         window = WINDOW * max(self._threads(), 1)
-        numbers = range(0, len(columns[0]), window)
-        bar = watched(range(len(columns[0])), len(columns[0]), self._progress)
-        with bar, explaining():
-            for first in numbers:
+        with self._passes.bar(len(columns[0])) as bar, explaining():
+            for first in range(0, len(columns[0]), window):
                 part = [column[first : first + window] for column in columns]
                 for future in self._map(function, *part, **shared):
                     yield future.result()
@@ -83,15 +81,15 @@ class OnDask:
 
     def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
         """The sum of what the function gives for each shard."""
-        with explaining():
-            return self._add(self._map(function, *columns, **shared))
+        with self._passes.bar(len(columns[0])) as bar, explaining():
+            return self._add(counted(self._map(function, *columns, **shared), bar))
 
     def fold_and_keep(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> tuple[Any, list[Any]]:
         """The sum of the first results, and the second ones, which stay on their workers."""
-        with explaining():
-            both = self._map(function, *columns, **shared)
+        with self._passes.bar(len(columns[0])) as bar, explaining():
+            both = counted(self._map(function, *columns, **shared), bar)
             kept = self._map(itemgetter(1), both)
             return self._add(self._map(itemgetter(0), both)), kept
 
@@ -109,6 +107,14 @@ class OnDask:
     def _submit(self, function: Callable[..., Any], *args: Any) -> Any:
         with _large_tasks():
             return self._client.submit(function, *args, pure=False)
+
+
+def counted(futures: list[Any], bar: Any) -> list[Any]:
+    """The futures, of which each moves a bar on that is shown."""
+    if not bar.disable:
+        for future in futures:
+            future.add_done_callback(lambda _: bar.update())
+    return futures
 
 
 def aligned(value: Any) -> Any:

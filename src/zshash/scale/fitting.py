@@ -18,13 +18,13 @@ from zshash.hashing.registry import METHODS
 from zshash.scale.cluster import OnDask
 from zshash.scale.samples import ShardedSamples
 from zshash.scale.shards import Shard, ShardError, ShardRows, open_shards
-from zshash.scale.targets import combine, known_labels, read_targets
+from zshash.scale.targets import KnownLabels, combine, known_labels, read_targets
 from zshash.scale.workers import Here, Workers
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["encode", "fit"]
+__all__ = ["encode", "fit", "survey"]
 
 CHUNK_ROWS = 16384  # rows encoded at a time
 
@@ -134,6 +134,15 @@ def encode(
             file.write(part.tobytes())
     packed: NDArray[np.uint8] = np.load(output, mmap_mode="r")
     return packed
+
+
+def survey(
+    shards: Any, *, client: "Client | None" = None, progress: bool = False
+) -> tuple[list[Shard], list[KnownLabels]]:
+    """The shards with their shapes, and what each tells of its rows; parameters as for `fit`."""
+    workers = _workers(client, progress)
+    found = look(open_shards(shards), workers)
+    return found, list(workers.map(known_labels, found))
 
 
 def look(shards: Sequence[Shard], workers: Workers) -> list[Shard]:

@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.datasets import DataError, load_features
+from zshash.datasets.cifar import is_cifar
+from zshash.datasets.idx import is_idx
+from zshash.datasets.listing import is_picture
 from zshash.datasets.parquet import count_row_groups
 from zshash.hashing.base import check_values, unit_rows
 
-__all__ = ["Shard", "ShardError", "ShardRows", "open_shards"]
+__all__ = ["Shard", "ShardError", "ShardRows", "has_shards", "is_shard_folder", "open_shards"]
 
 Rows = NDArray[np.int64]
 SUFFIXES = (".npy", ".npz", ".parquet")
@@ -109,7 +112,9 @@ class Shard:
     shape: tuple[int, int] | None = None
 
     def looked_at(self) -> Self:
-        """The shard with its shape."""
+        """The shard with its shape, which is looked up once."""
+        if self.shape is not None:
+            return self
         with self.explaining():
             n, width = self._open().shape
         if self.rows is not None and len(self.rows) and self.rows[-1] >= n:
@@ -209,7 +214,7 @@ def open_shards(data: Any) -> list[Shard]:
 
     Parameters
     ----------
-    data : path-like, ndarray, or sequence of these
+    data : path-like, ndarray, or sequence of these or of Shard
         Files end in ``.npy`` (one array (n, d)), ``.npz`` or ``.parquet`` (as
         `zshash.datasets.load_features` reads them). Of a folder, all such files in the order of
         their names; files that end in ``.labels.npy`` are the labels of others. A Parquet file of
@@ -223,7 +228,9 @@ def open_shards(data: Any) -> list[Shard]:
         return [_of_array(data, "the array")]
     shards = []
     for number, item in enumerate(data):
-        if isinstance(item, str | os.PathLike):
+        if isinstance(item, Shard):
+            shards.append(item)
+        elif isinstance(item, str | os.PathLike):
             shards += _of_file(Path(item))
         else:
             shards.append(_of_array(np.asanyarray(item), f"shard {number}"))
@@ -235,9 +242,18 @@ def open_shards(data: Any) -> list[Shard]:
 def is_shard_folder(path: Path) -> bool:
     """Whether a folder holds tables of features, and not pictures.
 
-    Only the files that lie in it are looked at, not those in folders below.
+    Tables count where they lie in the folder itself, pictures at any depth.
     """
-    return path.is_dir() and any(_is_shard(file) for file in path.iterdir())
+    return has_shards(path) and not (is_cifar(path) or is_idx(path) or _has_pictures(path))
+
+
+def has_shards(path: Path) -> bool:
+    """Whether tables lie in a folder, with or without pictures."""
+    return path.is_dir() and any(map(_is_shard, path.iterdir()))
+
+
+def _has_pictures(folder: Path) -> bool:
+    return any(is_picture(name) for _, _, names in os.walk(folder) for name in names)
 
 
 def labels_file(path: Path) -> Path:

@@ -20,11 +20,13 @@ __all__ = ["KnownLabels", "combine", "known_labels", "read_targets", "targets_of
 
 @dataclass(frozen=True)
 class KnownLabels:
-    """The labels that a shard brings with it, as `zshash.datasets.Dataset` has them."""
+    """What a shard tells of its rows, as `zshash.datasets.Dataset` has it."""
 
     labels: Labels | None
     names: tuple[str, ...]
     synsets: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    extractor: dict[str, Any] | None = None
 
 
 def known_labels(shard: Shard) -> KnownLabels:
@@ -35,8 +37,7 @@ def known_labels(shard: Shard) -> KnownLabels:
     with shard.explaining():
         if shard.source.suffix.lower() == ".npy":
             return _labels_beside(shard, shard.source)
-        facts = load_labels(shard.source, shard.shape[0], shard.group)
-        return KnownLabels(facts["labels"], facts["names"], facts["synsets"])
+        return KnownLabels(**load_labels(shard.source, shard.shape[0], shard.group))
 
 
 def _labels_beside(shard: Shard, path: Path) -> KnownLabels:
@@ -58,7 +59,8 @@ def combine(
 ) -> tuple[list[Labels], tuple[str, ...], tuple[str, ...]]:
     """Labels of all shards in one numbering, the names these stand for, and their WordNet ids.
 
-    Labels are a matrix of 0/1 for all shards where they are for one.
+    Labels are a matrix of 0/1 for all shards where they are for one. Names keep their order where
+    it is the same in all shards, else that of the alphabet holds.
 
     Raises
     ------
@@ -70,12 +72,19 @@ def combine(
         for name, synset in zip(own.names, own.synsets, strict=False):
             if ids.setdefault(name, synset) != synset:
                 raise DataError(f"the category {name!r} has another WordNet id in another shard")
-    names = sorted({name for own in known for name in own.names})
+    names = _all_names(known)
     places = {name: number for number, name in enumerate(names)}
     several = any(own.labels is not None and own.labels.ndim == 2 for own in known)
     labels = [_renumbered(own, places, several) for own in known]
     synsets = tuple(ids[name] for name in names) if len(ids) == len(names) else ()
     return labels, tuple(names), synsets
+
+
+def _all_names(known: Sequence[KnownLabels]) -> list[str]:
+    first = known[0].names
+    if all(own.names == first for own in known):
+        return list(first)
+    return sorted({name for own in known for name in own.names})
 
 
 def _renumbered(own: KnownLabels, places: dict[str, int], several: bool) -> Labels:

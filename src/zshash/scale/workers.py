@@ -5,11 +5,11 @@ then neighbouring pairs, and so on. Whoever adds them gets the same result.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from tqdm import tqdm
 
-__all__ = ["Here", "Workers", "add_in_pairs"]
+__all__ = ["Here", "Passes", "Workers", "add_in_pairs"]
 
 
 class Workers(Protocol):
@@ -59,7 +59,7 @@ class Here:
     """The process itself, which takes one shard after the other."""
 
     def __init__(self, progress: bool = False) -> None:
-        self._progress = progress
+        self._passes = Passes(progress)
 
     def keep(self, value: Any) -> Any:
         """The value itself."""
@@ -70,8 +70,10 @@ class Here:
     ) -> Iterator[Any]:
         """What the function gives for each shard, in order, when it is asked for."""
         rows = zip(*columns, strict=True)
-        for row in watched(rows, len(columns[0]), self._progress):
-            yield function(*row, **shared)
+        with self._passes.bar(len(columns[0])) as bar:
+            for row in rows:
+                yield function(*row, **shared)
+                bar.update()
 
     def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
         """The sum of what the function gives for each shard."""
@@ -91,6 +93,20 @@ class Here:
         return add_in_pairs(summands()), kept
 
 
-def watched(items: Iterable[Any], total: int, progress: bool) -> Any:
-    """The items, with a bar for one pass over the shards where that was asked for."""
-    return tqdm(items, total=total, unit=" shards", leave=False, disable=None if progress else True)
+class Passes:
+    """Bars for passes over the shards, which are counted; none where nobody asked or looks."""
+
+    def __init__(self, progress: bool) -> None:
+        self._is_off = None if progress else True  # None: off unless there is a terminal
+        self._count = 0
+
+    def bar(self, total: int) -> "tqdm[NoReturn]":
+        """A bar for the next pass, over some number of shards."""
+        self._count += 1
+        return tqdm(
+            desc=f"pass {self._count}",
+            total=total,
+            unit=" shards",
+            leave=False,
+            disable=self._is_off,
+        )
