@@ -159,7 +159,7 @@ def test_updates_are_those_of_the_dense_formulas(balance):
     pairs = Similarity(np.eye(3, dtype=np.float32), np.arange(30) % 3)
     settings = {"learning_rate": 0.2, "momentum": 0.7, "weight_decay": 0.5, "batch_size": 6}
     hasher = MLH(N_BITS, balance=balance, max_iter=5, **settings)
-    found, bounds = hasher._learn(Z, pairs, 2, np.random.RandomState(1))
+    found, bounds = hasher._descend(Z, pairs, 2, np.random.RandomState(1))
 
     rng = np.random.RandomState(1)
     W = initialize(Z, N_BITS, rng).astype(float)
@@ -218,9 +218,9 @@ def test_rho(digits):
     tried = []
 
     class Probe(MLH):
-        def _learn(self, Z, pairs, rho, rng):
+        def _descend(self, Z, pairs, rho, rng):
             tried.append((rho, len(Z)))
-            return super()._learn(Z, pairs, rho, rng)
+            return super()._descend(Z, pairs, rho, rng)
 
     hasher = Probe(32, rho="validate", max_iter=50, random_state=0).fit(X, y)
     assert tried == [(11, 1437), (9, 1437), (13, 1437), (hasher.rho_, 1797)]

@@ -154,7 +154,7 @@ class MLH(LinearHasher, SupervisedHasher):
             scale = mean_length(X, mean)
             Z = append_one((X - mean) / np.float32(scale))
             self.rho_ = self._choose_rho(Z, pairs, rng)
-            W, self.objective_ = self._learn(Z, pairs, self.rho_, rng)
+            W, self.objective_ = self._descend(Z, pairs, self.rho_, rng)
         self._keep(mean, W[:-1] / scale)
         self.bias_, self.n_iter_ = W[-1].copy(), len(self.objective_)
         return self
@@ -174,11 +174,11 @@ class MLH(LinearHasher, SupervisedHasher):
         seed, scores = rng.randint(2**31), {}
         for step in (0, -1, 1):
             rho = min(max(1, usual + step * math.ceil(self.n_bits / 16)), self.n_bits)
-            W, _ = self._learn(Z[rest], pairs[rest], rho, np.random.RandomState(seed))
+            W, _ = self._descend(Z[rest], pairs[rest], rho, np.random.RandomState(seed))
             scores[rho] = find(Z, pairs, W, held, rest[:MAX_DATABASE])
         return max(scores, key=lambda rho: scores[rho])
 
-    def _learn(self, Z, pairs, rho, rng):
+    def _descend(self, Z, pairs, rho, rng):
         """W, and the mean bound of each update."""
         W = initialize(Z, self.n_bits, rng)
         draw = PairDraw(pairs, self.batch_size, self.similar_share, rng)
