@@ -19,6 +19,7 @@ from zshash.datasets.idx import is_idx
 from zshash.datasets.listing import is_picture
 from zshash.datasets.parquet import count_row_groups
 from zshash.hashing.base import check_values, unit_rows
+from zshash.hashing.rows import BLOCK_ROWS
 
 __all__ = ["Shard", "ShardError", "ShardRows", "has_shards", "is_shard_folder", "open_shards"]
 
@@ -67,15 +68,18 @@ class NumpyTable:
             mapping = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             raise ShardError(f"it is no whole .npy file ({error}): copy it again") from error
+        if not isinstance(mapping, np.memmap):
+            mapping.close()
+            raise ShardError("it is a .npz file: let its name end in .npz")
         self.shape = _check_shape(mapping.shape, mapping.dtype)
         if not mapping.flags.c_contiguous:
             raise ShardError("it is stored by columns: save np.ascontiguousarray of it")
-        self._path, self._dtype, self._start = path, mapping.dtype, mapping.offset
-        self._width = self.shape[1] * self._dtype.itemsize
+        self._path, self.dtype, self._start = path, mapping.dtype, mapping.offset
+        self._width = self.shape[1] * self.dtype.itemsize
 
     def read(self, first: int, last: int) -> NDArray[Any]:
         """Rows from `first` up to `last`."""
-        block = np.empty((last - first, self.shape[1]), dtype=self._dtype)
+        block = np.empty((last - first, self.shape[1]), dtype=self.dtype)
         with self._path.open("rb", buffering=0) as file:
             file.seek(self._start + first * self._width)
             flat, done = memoryview(block.reshape(-1).view(np.uint8).data), 0
@@ -194,8 +198,7 @@ class ShardRows:
 
     def _read(self, numbers: Rows) -> NDArray[np.float32]:
         """Rows that are near to each other in one piece, and what is wanted of them."""
-        edges = np.flatnonzero(np.diff(numbers) > NEAR) + 1
-        pieces = [self._piece(near) for near in np.split(numbers, edges) if len(near)]
+        pieces = [self._piece(near) for near in near_rows(numbers) if len(near)]
         X = pieces[0] if len(pieces) == 1 else np.concatenate([self._table.read(0, 0), *pieces])
         with np.errstate(over="ignore"):  # what does not fit is reported by the check
             return X.astype(np.float32, copy=False)
@@ -207,6 +210,15 @@ class ShardRows:
 
 
 NEAR = 64  # rows between two that are wanted, below which all are read in one piece
+
+
+def near_rows(numbers: Rows) -> list[Rows]:
+    """Ascending numbers in pieces to read: whole where no row is left out, else of few rows."""
+    steps = np.diff(numbers)
+    if (steps == 1).all():
+        return [numbers]
+    is_full = np.diff((numbers - numbers[0]) // BLOCK_ROWS) > 0
+    return np.split(numbers, np.flatnonzero((steps > NEAR) | is_full) + 1)
 
 
 def open_shards(data: Any) -> list[Shard]:
@@ -286,12 +298,23 @@ def _of_file(path: Path) -> list[Shard]:
 
 def _of_array(array: NDArray[Any], name: str) -> Shard:
     """A mapping of a whole ``.npy`` file is the file: it can be sent without its rows."""
-    if isinstance(array, np.memmap) and array.filename is not None:
-        path = Path(array.filename)
-        is_whole = array.flags.c_contiguous and array.shape == np.load(path, mmap_mode="r").shape
-        if path.suffix == ".npy" and is_whole:
-            return Shard(path.absolute(), str(path))
-    return Shard(array, name)
+    path = _mapped_file(array) if isinstance(array, np.memmap) else None
+    return Shard(array, name) if path is None else Shard(path, str(path))
+
+
+def _mapped_file(array: np.memmap[Any, Any]) -> Path | None:
+    """The ``.npy`` file of which a mapping shows all rows as they are there, if there is one."""
+    if array.filename is None or array.mode == "c":  # what is written to such a mapping stays here
+        return None
+    path = Path(array.filename).absolute()
+    if path.suffix.lower() != ".npy":
+        return None
+    try:
+        table = NumpyTable(path)
+    except (OSError, EOFError, ValueError):  # it is gone, or holds something else
+        return None
+    is_whole = array.flags.c_contiguous and array.shape == table.shape
+    return path if is_whole and array.dtype == table.dtype else None
 
 
 def _check_shape(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, int]:
