@@ -114,14 +114,14 @@ def read_targets(
     vectors : ndarray of shape (c, p), or None
     """
     parts = _split(shards, targets)
+    if hasattr(hasher, "classes_"):
+        del hasher.classes_  # of an earlier fit
     if vectors is not None:
         return _places(parts, np.asarray(vectors, dtype=np.float64))
-    if all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
+    if all(map(_is_column, parts)):
         read = hasher._targets(np.concatenate(parts), sum(map(len, parts)))
         edges = np.cumsum([len(part) for part in parts])[:-1]
         return list(np.split(read.rows.astype(np.int32), edges)), read.vectors
-    if hasattr(hasher, "classes_"):
-        del hasher.classes_  # of an earlier fit
     return parts, None
 
 
@@ -140,8 +140,11 @@ def _split(shards: Sequence[Shard], targets: Any) -> list[Any]:
     if _is_list_of_parts(targets):
         if len(targets) != len(shards):
             raise ValueError(f"there are {len(shards)} shards, and targets for {len(targets)}")
-        return [_part(*each) for each in zip(shards, targets, strict=True)]
-    whole = _loaded(targets) if isinstance(targets, str | os.PathLike) else np.asarray(targets)
+        arrays = [_array(part) for part in targets]
+        for shard, array in zip(shards, arrays, strict=True):
+            _check_part(shard, array, arrays[0])
+        return [_kept(*each) for each in zip(targets, arrays, strict=True)]
+    whole = _array(targets)
     if whole.ndim not in (1, 2) or len(whole) != sum(sizes):
         raise ValueError(
             f"the shards have {sum(sizes)} rows in all, and targets have the shape {whole.shape}"
@@ -157,16 +160,32 @@ def _is_list_of_parts(targets: Any) -> bool:
     return is_file or (isinstance(first, np.ndarray | list | tuple) and np.ndim(first) > 0)
 
 
-def _part(shard: Shard, part: Any) -> Any:
-    """The targets of one shard: labels are read now, and matrices where they are needed."""
-    array = _loaded(part) if isinstance(part, str | os.PathLike) else np.asarray(part)
+def _is_column(part: Any) -> bool:
+    """Whether the targets of a shard are labels, or few enough to be looked at as such."""
+    return isinstance(part, np.ndarray) and (part.ndim == 1 or part.shape[1] == 1)
+
+
+def _check_part(shard: Shard, array: NDArray[Any], first: NDArray[Any]) -> None:
     assert shard.shape is not None
     if array.ndim not in (1, 2) or len(array) != shard.shape[0]:
         raise ValueError(
             f"{shard.name}: it has {shard.shape[0]} rows, and its targets the shape {array.shape}"
         )
+    if array.shape[1:] != first.shape[1:]:
+        raise ValueError(
+            f"{shard.name}: its targets have the shape {array.shape}, and those of the first shard "
+            f"{first.shape}: give all shards the same kind of targets"
+        )
+
+
+def _kept(part: Any, array: NDArray[Any]) -> Any:
+    """The targets of one shard: labels are read now, and matrices where they are needed."""
     is_file = array.ndim == 2 and isinstance(part, str | os.PathLike)
     return Path(part).absolute() if is_file else array
+
+
+def _array(targets: Any) -> NDArray[Any]:
+    return _loaded(targets) if isinstance(targets, str | os.PathLike) else np.asarray(targets)
 
 
 def _loaded(path: str | os.PathLike[str]) -> NDArray[Any]:
