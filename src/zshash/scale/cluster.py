@@ -57,7 +57,9 @@ class OnDask:
         with needs("dask"):
             import distributed  # noqa: F401
         self._client, self._passes = client, Passes(progress)
-        if not self._threads():
+        with explaining(client):
+            n_threads = self._threads()
+        if not n_threads:
             raise ClusterError("the Dask cluster has no workers: start some with dask worker")
 
     def _threads(self) -> int:
@@ -71,8 +73,8 @@ class OnDask:
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> Iterator[Any]:
         """What the function gives for each shard, in order; few results wait to be fetched."""
-        window = WINDOW * max(self._threads(), 1)
-        with self._passes.bar(len(columns[0])) as bar, explaining():
+        with self._passes.bar(len(columns[0])) as bar, explaining(self._client):
+            window = WINDOW * max(self._threads(), 1)
             for first in range(0, len(columns[0]), window):
                 part = [column[first : first + window] for column in columns]
                 for future in self._map(function, *part, **shared):
@@ -81,14 +83,14 @@ class OnDask:
 
     def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
         """The sum of what the function gives for each shard."""
-        with self._passes.bar(len(columns[0])) as bar, explaining():
+        with self._passes.bar(len(columns[0])) as bar, explaining(self._client):
             return self._add(counted(self._map(function, *columns, **shared), bar))
 
     def fold_and_keep(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> tuple[Any, list[Any]]:
         """The sum of the first results, and the second ones, which stay on their workers."""
-        with self._passes.bar(len(columns[0])) as bar, explaining():
+        with self._passes.bar(len(columns[0])) as bar, explaining(self._client):
             both = counted(self._map(function, *columns, **shared), bar)
             kept = self._map(itemgetter(1), both)
             return self._add(self._map(itemgetter(0), both)), kept
@@ -137,7 +139,7 @@ def _large_tasks() -> Any:
 
 
 @contextmanager
-def explaining() -> Iterator[None]:
+def explaining(client: "Client") -> Iterator[None]:
     """Errors of the cluster, not of the work, in words that say what to do."""
     from concurrent.futures import CancelledError
 
@@ -151,7 +153,10 @@ def explaining() -> Iterator[None]:
             "workers died again and again over the same shard, perhaps for want of memory: use "
             f"smaller shards or workers with more ({error})"
         ) from error
-    except (CancelledError, CommClosedError, TimeoutError) as error:
+    except Exception as error:
+        is_gone = isinstance(error, CancelledError | CommClosedError | TimeoutError)
+        if not is_gone and client.status == "running":
+            raise  # an error of the work
         raise ClusterError(
             f"the Dask scheduler is gone ({type(error).__name__}): connect and start again"
         ) from error
