@@ -3,15 +3,15 @@
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash.datasets import DataError, Dataset, Pictures
-from zshash.datasets.data import bears
+from zshash.datasets import DataError, Dataset
+from zshash.datasets.data import Labels, bears
 from zshash.datasets.splits import draw_training
 from zshash.hashing import methods, save
 from zshash.hashing.registry import LABEL, PAIRWISE, SEMANTIC, UNSUPERVISED
@@ -22,11 +22,41 @@ from zshash.semantics.names import near_misses, normalise, synonyms, unit
 __all__ = ["find_categories", "fit_model", "label_vectors", "make_targets"]
 
 ONE_HOT, WORDNET = "onehot", "wordnet"
+Data = TypeVar("Data", bound="Labelled")
 # What a kind of method learns from where nobody says.
 OWN_LABELS = {UNSUPERVISED: [], PAIRWISE: [ONE_HOT], LABEL: [ONE_HOT], SEMANTIC: [WORDNET]}
 
 
-def find_categories(dataset: Dataset | Pictures, names: Sequence[str]) -> NDArray[np.int64]:
+class Labelled(Protocol):
+    """Samples and their labels, as `Dataset` and `Pictures` have them."""
+
+    @property
+    def labels(self) -> Labels | None:
+        """Number of each sample's category, or which categories it belongs to."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Category names."""
+
+    @property
+    def synsets(self) -> tuple[str, ...]:
+        """WordNet ids of the categories where the data has them, else empty."""
+
+    def __len__(self) -> int: ...
+
+    def select(self, rows: NDArray[np.int64]) -> Self:
+        """Some of the samples, all categories."""
+
+
+class LabelledFeatures(Labelled, Protocol):
+    """Samples that are features already, wherever these are."""
+
+    @property
+    def extractor(self) -> dict[str, Any] | None:
+        """The network that made them, where that is known."""
+
+
+def find_categories(dataset: Labelled, names: Sequence[str]) -> NDArray[np.int64]:
     """Numbers of the categories called `names`, by name, synonym or WordNet id.
 
     Raises
@@ -53,14 +83,14 @@ def find_categories(dataset: Dataset | Pictures, names: Sequence[str]) -> NDArra
     return np.unique(np.array(found)).astype(np.int64)
 
 
-def find_unseen(dataset: Dataset | Pictures, names: Sequence[str]) -> Any:
+def find_unseen(dataset: Labelled, names: Sequence[str]) -> Any:
     """Category numbers; or how many to draw, where a lone number is no category's name."""
     if len(names) == 1 and names[0].isdigit() and names[0] not in dataset.names:
         return int(names[0])
     return find_categories(dataset, names)
 
 
-def _spellings(dataset: Dataset | Pictures) -> dict[str, list[int]]:
+def _spellings(dataset: Labelled) -> dict[str, list[int]]:
     """All that categories may be called; a synonym counts unless it is another one's name."""
     known: dict[str, list[int]] = {}
     for called in (dataset.synsets, dataset.names):
@@ -90,13 +120,13 @@ def _no_category(name: str, known: Iterable[str]) -> str:
     return f"the data has no category {name!r} ({hint})"
 
 
-def called_by(dataset: Dataset | Pictures, spec: str) -> tuple[str, ...]:
+def called_by(dataset: Labelled, spec: str) -> tuple[str, ...]:
     """What a label source knows categories by: WordNet by ids where there are some, or names."""
     return dataset.synsets if spec == WORDNET and dataset.synsets else dataset.names
 
 
 def label_vectors(
-    dataset: Dataset | Pictures,
+    dataset: Labelled,
     categories: NDArray[np.int64],
     labels: Sequence[str],
     seen: NDArray[np.int64] | None = None,
@@ -142,6 +172,19 @@ def label_sources(hasher: Any, labels: Sequence[str]) -> list[str]:
     return list(labels)
 
 
+def usable_sources(hasher: Any, dataset: Labelled, labels: Sequence[str]) -> list[str]:
+    """The sources that `label_sources` gives, if the data has labels where there are some."""
+    sources = label_sources(hasher, labels)
+    if sources and dataset.labels is None:
+        raise DataError(
+            "the data has no labels to learn from: put pictures into a folder for each category, "
+            "or choose a method that does not look at labels, such as ITQ"
+        )
+    if ONE_HOT in sources and len(sources) > 1:
+        raise DataError("onehot can not be combined with other label sources")
+    return sources
+
+
 def label_names(hasher: Any, labels: Sequence[str]) -> list[str]:
     """The label sources as they are recorded: without folders, none where none is looked at."""
     return [Path(spec).name for spec in label_sources(hasher, labels)]
@@ -161,16 +204,10 @@ def make_targets(
     `labels`, the method's kind decides, as in `label_sources`. A sample of several categories has
     a 0/1 row, or the mean direction of their vectors.
     """
-    labels = label_sources(hasher, labels)
+    labels = usable_sources(hasher, dataset, labels)
     if not labels:
         return None
-    if dataset.labels is None:
-        raise DataError(
-            "the data has no labels to learn from: put pictures into a folder for each category, "
-            "or choose a method that does not look at labels, such as ITQ"
-        )
-    if ONE_HOT in labels and len(labels) > 1:
-        raise DataError("onehot can not be combined with other label sources")
+    assert dataset.labels is not None
     own: NDArray[Any] = dataset.labels[rows]
     if own.ndim == 2:
         own = own[:, seen]
@@ -211,29 +248,70 @@ def fit_model(
     """
     data = reader.open(source)
     hidden = find_categories(data, unseen)
-    needs_labels = bool(label_sources(hasher, labels))
-    rows = _training_rows(data, hidden, needs_labels, n_train, seed)
-    dataset = reader.features(data if len(rows) == len(data) else data.select(rows))
-    if len(dataset) < 2:
+    chosen = training_part(hasher, data, hidden, labels, n_train, seed)
+    dataset = reader.features(chosen)
+
+    def fit(seen: NDArray[np.int64]) -> float:
+        return fit_timed(hasher, dataset, slice(None), seen, labels)  # without another copy
+
+    return save_fitted(hasher, dataset, source, output, fit, labels=labels, hidden=hidden)
+
+
+def save_fitted(
+    hasher: Any,
+    data: LabelledFeatures,
+    source: str,
+    output: Path,
+    fit: Callable[[NDArray[np.int64]], float],
+    *,
+    labels: Sequence[str],
+    hidden: NDArray[np.int64],
+    **more: Any,
+) -> dict[str, Any]:
+    """Fit `hasher` on all of the data and save it with its notes, which are returned.
+
+    Parameters
+    ----------
+    fit : callable
+        Fits the hasher, given the categories that the data has; returns the seconds it took.
+    more
+        What else is to be noted.
+    """
+    if len(data) < 2:
         raise DataError(f"{source}: one sample is not enough to learn from")
-    seen = _categories(dataset)
-    seconds = fit_timed(hasher, dataset, slice(None), seen, labels)  # without another copy
+    seen = categories(data)
+    seconds = fit(seen)
     notes = {
         "features": Path(source).name,
-        **({"extractor": dataset.extractor} if dataset.extractor else {}),
+        **({"extractor": data.extractor} if data.extractor else {}),
         "labels": label_names(hasher, labels),
-        "seen": [dataset.names[number] for number in seen],
-        **({"synsets": [dataset.synsets[number] for number in seen]} if dataset.synsets else {}),
-        "unseen": [dataset.names[number] for number in hidden],
-        "n_train": len(dataset),
+        "seen": [data.names[number] for number in seen],
+        **({"synsets": [data.synsets[number] for number in seen]} if data.synsets else {}),
+        "unseen": [data.names[number] for number in hidden],
+        "n_train": len(data),
         "fit_seconds": seconds,
+        **more,
     }
     save(hasher, output, notes=notes)
     return notes
 
 
+def training_part(
+    hasher: Any,
+    data: Data,
+    hidden: NDArray[np.int64],
+    labels: Sequence[str],
+    n_train: int | None,
+    seed: int,
+) -> Data:
+    """The samples to train on: none of a hidden category, `n_train` of them at random."""
+    needs_labels = bool(label_sources(hasher, labels))
+    rows = _training_rows(data, hidden, needs_labels, n_train, seed)
+    return data if len(rows) == len(data) else data.select(rows)
+
+
 def _training_rows(
-    data: Dataset | Pictures,
+    data: Labelled,
     hidden: NDArray[np.int64],
     needs_labels: bool,
     n_train: int | None,
@@ -244,11 +322,11 @@ def _training_rows(
     if data.labels is None:
         return draw_training(np.arange(len(data)), n_train, rng)
     is_good = ~bears(data.labels, hidden)
-    labelled = bears(data.labels, _categories(data))
+    labelled = bears(data.labels, categories(data))
     if needs_labels and not labelled.all():
         lost = int((~labelled).sum())
         message = f"{lost} of {len(data)} samples have no label and are not trained on"
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warnings.warn(message, UserWarning, stacklevel=4)
         is_good &= labelled
     rows = np.flatnonzero(is_good)
     if not rows.size:
@@ -256,14 +334,14 @@ def _training_rows(
     return draw_training(rows, n_train, rng)
 
 
-def _categories(data: Dataset | Pictures) -> NDArray[np.int64]:
+def categories(data: Labelled) -> NDArray[np.int64]:
     """Numbers of the categories that some sample belongs to, none where there are no labels."""
     if data.labels is None:
         return np.empty(0, dtype=np.int64)
     return np.flatnonzero(sample_counts(data))
 
 
-def sample_counts(data: Dataset | Pictures) -> NDArray[np.int64]:
+def sample_counts(data: Labelled) -> NDArray[np.int64]:
     """How many samples each category has."""
     assert data.labels is not None
     if data.labels.ndim == 2:
