@@ -24,7 +24,7 @@ from zshash.scale.workers import Here, Workers
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["encode", "fit", "survey"]
+__all__ = ["check_method", "encode", "fit", "survey"]
 
 CHUNK_ROWS = 16384  # rows encoded at a time
 
@@ -74,7 +74,7 @@ def fit(
     >>> scale.fit(hasher, [X[:900], X[900:]], y).encode(X[:3]).shape
     (3, 2)
     """
-    _check_method(hasher)
+    check_method(hasher)
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
     own, shared = _read_targets(hasher, found, targets, vectors, workers)
@@ -192,7 +192,8 @@ def _workers(client: "Client | None", progress: bool) -> Workers:
     return Here(progress) if client is None else OnDask(client, progress)
 
 
-def _check_method(hasher: Any) -> None:
+def check_method(hasher: Any) -> None:
+    """Refuse a method, or parameters, for which sums over rows are not enough."""
     able = [name for name, method in METHODS.items() if hasattr(method.estimator, "_learn")]
     if not hasattr(hasher, "_learn"):
         raise ValueError(

@@ -16,8 +16,9 @@ from zshash import codes
 from zshash.hashing.anchors import KernelFeatures, product_of_features
 from zshash.hashing.dcc import Sums, codes_from, measure, split_stream, update_codes
 from zshash.hashing.rows import Rows
+from zshash.hashing.samples import Samples
 from zshash.hashing.targets import Targets
-from zshash.scale.shards import Shard, ShardRows
+from zshash.scale.shards import Shard, ShardRows, rows_by_shard
 from zshash.scale.targets import targets_of
 from zshash.scale.workers import Workers
 
@@ -74,9 +75,7 @@ class ShardedSamples:
 
     def take(self, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
         """Rows by their numbers, which ascend."""
-        starts = np.cumsum(self._sizes) - self._sizes
-        places = np.split(numbers, np.searchsorted(numbers, starts[1:]))
-        own = [part - start for part, start in zip(places, starts, strict=True)]
+        own = rows_by_shard(numbers, self._sizes)
         used = [place for place, part in enumerate(own) if len(part)]
         pieces = self._workers.map(
             take_rows, [self._views[place] for place in used], [own[place] for place in used]
@@ -173,6 +172,9 @@ class ShardedSamples:
             n_sweeps=n_sweeps,
         )
         return sums
+
+    solver = Samples.solver
+    fetch = Samples.fetch
 
     def codes(self) -> NDArray[np.uint8]:
         """B, packed (n, ceil(n_bits / 8))."""

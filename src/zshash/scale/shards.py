@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from zshash.datasets import DataError, load_features
 from zshash.datasets.cifar import is_cifar
@@ -21,7 +21,16 @@ from zshash.datasets.parquet import count_row_groups
 from zshash.hashing.base import check_values, unit_rows
 from zshash.hashing.rows import BLOCK_ROWS
 
-__all__ = ["Shard", "ShardError", "ShardRows", "has_shards", "is_shard_folder", "open_shards"]
+__all__ = [
+    "SUFFIXES",
+    "Shard",
+    "ShardError",
+    "ShardRows",
+    "has_shards",
+    "is_shard_folder",
+    "open_shards",
+    "rows_by_shard",
+]
 
 Rows = NDArray[np.int64]
 SUFFIXES = (".npy", ".npz", ".parquet")
@@ -249,6 +258,17 @@ def open_shards(data: Any) -> list[Shard]:
     if not shards:
         raise ShardError("there are no shards: give files or arrays, or a folder of such files")
     return shards
+
+
+def rows_by_shard(numbers: Rows, sizes: ArrayLike) -> list[Rows]:
+    """Numbers of rows among all, which ascend, as those within each of the shards.
+
+    >>> rows_by_shard(np.array([0, 3, 4]), [2, 1, 2])
+    [array([0]), array([], dtype=int64), array([0, 1])]
+    """
+    starts = np.cumsum(sizes) - sizes
+    parts = np.split(numbers, np.searchsorted(numbers, starts[1:]))
+    return [part - start for part, start in zip(parts, starts, strict=True)]
 
 
 def is_shard_folder(path: Path) -> bool:
