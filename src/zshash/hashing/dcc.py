@@ -58,48 +58,82 @@ def codes_from(place, n, n_bits):
 
 
 def _pass_by(words, rng):
+    """Draw words of 32 bits and forget them."""
     for first in range(0, words, MANY_WORDS):
-        rng.bytes(4 * min(MANY_WORDS, words - first))
+        rng.randint(0, 2**32, size=min(MANY_WORDS, words - first), dtype=np.uint32)
 
 
-def update_codes(B, features, targets, P, A, *, alpha, n_sweeps):
+class NumpyBlocks:
+    """What the steps do to blocks of rows in NumPy arrays; elsewhere it is done differently."""
+
+    def weights(self, P):
+        """P as `project` wants it: one layout, so that rounding is always the same."""
+        return np.array(P, dtype=np.float32, order="F")
+
+    def mapping(self, A):
+        """A beside the targets."""
+        return np.array(A, order="C")
+
+    def project(self, Phi, P):
+        """ΦP, float32."""
+        return Phi @ P
+
+    def descend(self, B, table, rows, projections, alpha, G, n_sweeps):
+        """One B-step in place, see `descend`; the number of flips."""
+        G = G.astype(np.float32)
+        fixed = B.astype(np.float32) @ G
+        return descend(B, fixed, table, rows, projections, float(alpha), G, n_sweeps)
+
+    def sum_by_class(self, B, rows, n_classes):
+        """Sum of the codes of each class (n_classes, l) float64, exact."""
+        return sum_by_class(B, rows, n_classes)
+
+    def products(self, B, Phi):
+        """BᵀB, exact, and ΦᵀB, float64."""
+        B = B.astype(np.float32)
+        return (B.T @ B).astype(np.float64), (Phi.T @ B).astype(np.float64)
+
+    def fetch(self, array):
+        """A small array, as NumPy's."""
+        return array
+
+
+IN_NUMPY = NumpyBlocks()
+
+
+def update_codes(B, features, targets, P, A, *, alpha, n_sweeps, blocks=IN_NUMPY):
     """Lower ‖Y − BA‖² + α‖B − ΦP‖² over B in {−1, 1}, in place, by blocks of rows.
 
     Returns the sums over the new codes: one pass over Φ serves this step and the next P-step.
     """
-    P = np.array(P, dtype=np.float32, order="F")  # one layout, so that rounding is always the same
-    A = np.array(A, order="C")
-    G = (A @ A.T).astype(np.float32)
+    P, A = blocks.weights(P), blocks.mapping(A)
+    G = A @ A.T
 
     def update(part):
         Phi, own, block = features[part], targets[part], B[part]
-        fixed = block.astype(np.float32) @ G
+        projections = blocks.project(Phi, P)
         scores = own.vectors @ A.T
-        flips = descend(block, fixed, scores, own.rows, Phi @ P, float(alpha), G, n_sweeps)
-        return measure_block(block, Phi, own, flips)
+        flips = blocks.descend(block, scores, own.rows, projections, alpha, G, n_sweeps)
+        return measure_block(block, Phi, own, flips, blocks)
 
     return reduce(add, map_blocks(update, features.parts()))
 
 
-def measure(B, features, targets):
+def measure(B, features, targets, blocks=IN_NUMPY):
     """The sums of given codes."""
-    parts = features.parts()
-    return reduce(
-        add, map_blocks(lambda part: measure_block(B[part], features[part], targets[part]), parts)
-    )
+
+    def sums(part):
+        return measure_block(B[part], features[part], targets[part], 0, blocks)
+
+    return reduce(add, map_blocks(sums, features.parts()))
 
 
-def measure_block(B, Phi, targets, flips=0):
+def measure_block(B, Phi, targets, flips=0, blocks=IN_NUMPY):
     """The sums of one block of rows; those of B alone are exact."""
-    by_class = sum_by_class(B, targets.rows, len(targets.vectors))
-    B = B.astype(np.float32)
-    return Sums(
-        BtB=(B.T @ B).astype(np.float64),
-        YtB=targets.vectors.T @ by_class,
-        PhitB=(Phi.T @ B).astype(np.float64),
-        n=len(B),
-        flips=flips,
-    )
+    by_class = blocks.sum_by_class(B, targets.rows, len(targets.vectors))
+    BtB, PhitB = blocks.products(B, Phi)
+    YtB = targets.vectors.T @ by_class
+    return Sums(blocks.fetch(BtB), blocks.fetch(YtB), PhitB, len(B), int(flips))
 
 
 @compiled

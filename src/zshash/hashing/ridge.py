@@ -29,6 +29,11 @@ def solve(factor, AtT):
     return linalg.cho_solve(factor, AtT, check_finite=False)
 
 
+def inner(P, Q):
+    """tr(PᵀQ), wherever both are."""
+    return float((P * Q).sum())
+
+
 def ridge(AtA, AtT, penalty):
     """P = (AᵀA + μI)⁻¹AᵀT, where the system is solved only once."""
     return solve(factorize(AtA + penalty * np.eye(len(AtA))), AtT)

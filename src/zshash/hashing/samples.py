@@ -4,9 +4,12 @@
 samples in files, on other machines or on a GPU.
 """
 
+from functools import partial
+
 from zshash import codes
 from zshash.hashing.anchors import KernelFeatures
 from zshash.hashing.dcc import measure, random_codes, update_codes
+from zshash.hashing.ridge import add_to_diagonal, factorize, solve
 from zshash.hashing.rows import Rows
 
 
@@ -51,6 +54,14 @@ class Samples(Rows):
         return update_codes(
             self.B, self.features, self.targets, P, A, alpha=alpha, n_sweeps=n_sweeps
         )
+
+    def solver(self, M, penalty):
+        """The function from ΦᵀB to P = (M + μI)⁻¹ΦᵀB; M is used up."""
+        return partial(solve, factorize(add_to_diagonal(M, penalty)))
+
+    def fetch(self, P):
+        """P as an array of NumPy."""
+        return P
 
     def codes(self):
         """B, packed (n, ceil(n_bits / 8))."""

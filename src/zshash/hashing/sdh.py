@@ -26,7 +26,6 @@ from numbers import Integral, Real
 from operator import add
 
 import numpy as np
-from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
@@ -36,7 +35,7 @@ from zshash._threads import all_cores, map_blocks
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_choice, check_number
 from zshash.hashing.dcc import descend, measure_block
-from zshash.hashing.ridge import add_to_diagonal, factorize, ridge, solve
+from zshash.hashing.ridge import inner, ridge
 from zshash.hashing.samples import Samples
 
 TOLERANCE = 1e-5  # relative change of P at which the authors stop
@@ -148,14 +147,15 @@ class SDH(KernelHasher):
         """Learn from sums over samples, wherever their rows are."""
         rng = check_random_state(self.random_state)
         samples.use(self._fit_kernel(samples, rng))
-        self._alternate(samples, factorize(system_matrix(samples, self.mu)), rng)
+        # In float64: the rounding of float32 products would drown a μ as small as the authors'.
+        self._alternate(samples, samples.solver(samples.gram(np.float64), self.mu), rng)
 
-    def _alternate(self, samples, factor, rng):
+    def _alternate(self, samples, solve, rng):
         """Update B, W and P in turn until P stays as it is."""
         samples.start(self.n_bits, rng)
         sums, squared_norm = samples.measure(), samples.squared_norm()
         W = ridge(sums.BtB, sums.YtB.T, self.lam)
-        P = solve(factor, sums.PhitB)
+        P = solve(sums.PhitB)
         values = []
         for _ in range(self.max_iter):
             if self.loss == "l2":
@@ -165,11 +165,11 @@ class SDH(KernelHasher):
             else:
                 sums = separate_codes(samples.B, samples.features, samples.targets, P, W, self.nu)
                 W, error = support_vectors(samples.B, samples.targets, self.lam, rng)
-            before, P = P, solve(factor, sums.PhitB)
+            before, P = P, solve(sums.PhitB)
             values.append(objective(error, sums, P, W, self.lam, self.nu))
-            if linalg.norm(P - before) <= TOLERANCE * linalg.norm(before):
+            if inner(P - before, P - before) <= TOLERANCE**2 * inner(before, before):
                 break
-        self._keep(P)
+        self._keep(samples.fetch(P))
         self.codes_ = samples.codes()
         self.mapping_ = np.ascontiguousarray(W)
         self.objective_, self.n_iter_ = np.array(values), len(values)
@@ -186,14 +186,6 @@ class SDH(KernelHasher):
         for name in ("lam", "nu", "mu"):
             check_number(self, name, Real, above=0)
         check_choice(self, "loss", ("l2", "hinge"))
-
-
-def system_matrix(samples, mu):
-    """ΦᵀΦ + μI, the matrix of the F-step P = (ΦᵀΦ + μI)⁻¹ΦᵀB.
-
-    In float64, because the rounding of float32 products would drown a μ as small as the authors'.
-    """
-    return add_to_diagonal(samples.gram(np.float64), mu)
 
 
 def separate_codes(B, features, targets, P, W, nu):
@@ -254,5 +246,5 @@ def objective(error, sums, P, W, lam, nu):
 
     P solves (ΦᵀΦ + μI)P = ΦᵀB, so ‖B − ΦP‖² + μ‖P‖² = nl − tr(PᵀΦᵀB).
     """
-    visual = sums.n * len(W) - np.vdot(P, sums.PhitB)
+    visual = sums.n * len(W) - inner(P, sums.PhitB)
     return error + lam * np.square(W).sum() + nu * visual

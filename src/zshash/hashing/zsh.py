@@ -35,7 +35,7 @@ from zshash.hashing.anchor_graph import anchor_gram
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_choice, check_number
 from zshash.hashing.graphs import neighbor_gram, neighbor_laplacian
-from zshash.hashing.ridge import add_to_diagonal, factorize, ridge, solve
+from zshash.hashing.ridge import inner, ridge
 from zshash.hashing.rotations import cayley, procrustes_of_product, random_orthogonal
 from zshash.hashing.samples import Samples
 
@@ -185,21 +185,20 @@ class ZSH(KernelHasher):
         """Learn from sums over samples, wherever their rows are."""
         rng = check_random_state(self.random_state)
         samples.use(self._fit_kernel(samples, rng))
-        self._alternate(samples, factorize(self._system_matrix(samples)), rng)
+        solver = samples.solver(self._system_matrix(samples), self.beta / self.alpha)
+        self._alternate(samples, solver, rng)
 
     def _system_matrix(self, samples):
-        """M = ΦᵀΦ + β/α I + γ/α ΦᵀLΦ, the same in every iteration."""
+        """ΦᵀΦ + γ/α ΦᵀLΦ: with β/α on its diagonal M, the same in every iteration."""
         weight = self.gamma / self.alpha
         if self.graph is None or weight == 0:
-            M = samples.gram()
-        elif self.graph == "knn":
+            return samples.gram()
+        if self.graph == "knn":
             laplacian = neighbor_laplacian(samples.X, self.n_neighbors, self.sigma)
-            M = neighbor_gram(samples.features, laplacian, weight)
-        else:
-            M = anchor_gram(samples, self.anchors_, self.n_neighbors, weight)
-        return add_to_diagonal(M, self.beta / self.alpha)
+            return neighbor_gram(samples.features, laplacian, weight)
+        return anchor_gram(samples, self.anchors_, self.n_neighbors, weight)
 
-    def _alternate(self, samples, factor, rng):
+    def _alternate(self, samples, solve, rng):
         """Update P, B, R and W in turn until the codes stay as they are."""
         p = samples.n_targets
         samples.start(self.n_bits, rng)
@@ -209,7 +208,7 @@ class ZSH(KernelHasher):
         sums, squared_norm = samples.measure(), samples.squared_norm()
         values = []
         for _ in range(self.max_iter):
-            P = solve(factor, sums.PhitB)  # eq. (8): P = M⁻¹ΦᵀB
+            P = solve(sums.PhitB)  # eq. (8): P = M⁻¹ΦᵀB
             before = sums
             sums = samples.update(  # eq. (15)
                 P, W @ R.T, alpha=self.alpha, n_sweeps=self.n_sweeps
@@ -219,7 +218,7 @@ class ZSH(KernelHasher):
             values.append(objective(squared_norm, before, sums, P, R, W, self.alpha, self.lam))
             if sums.flips == 0:
                 break
-        self._keep(solve(factor, sums.PhitB))
+        self._keep(samples.fetch(solve(sums.PhitB)))
         self.codes_ = samples.codes()
         self.mapping_, self.rotation_ = np.ascontiguousarray(W), np.ascontiguousarray(R)
         self.objective_, self.n_iter_ = np.array(values), len(values)
@@ -274,5 +273,5 @@ def objective(squared_norm, before, sums, P, R, W, alpha, lam):
     """
     semantic = squared_norm - 2 * np.vdot(sums.YtB @ W, R) + np.vdot(W @ W.T, sums.BtB)
     bits = sums.n * len(W)
-    visual = bits - 2 * np.vdot(P, sums.PhitB) + np.vdot(P, before.PhitB)
+    visual = bits - 2 * inner(P, sums.PhitB) + inner(P, before.PhitB)
     return semantic + lam * np.square(W).sum() + alpha * visual
