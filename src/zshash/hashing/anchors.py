@@ -18,6 +18,7 @@ from zshash.hashing.base import SupervisedHasher, check_choice, check_number
 from zshash.hashing.rows import BLOCK_ROWS, as_rows
 
 FAR = 1e30  # squared distance in units of δ beyond which nothing is computed
+PIECE_ROWS = BLOCK_ROWS // 4  # rows of φ computed at a time: they stay in the cache for exp
 ROWS_PER_CENTER = 256  # where rows are drawn to find centres from: more tell little
 
 
@@ -134,8 +135,7 @@ class KernelFeatures:
         budget = get_config()["working_memory"] * 2**20
         if keep and 4 * len(X) * kernel.dimension <= budget:
             whole = np.empty((len(X), kernel.dimension), dtype=np.float32)
-            small = gen_batches(len(X), BLOCK_ROWS // 4)  # a block stays in the cache for exp
-            run_blocks(lambda part: kernel(X[part], whole[part]), small)
+            run_blocks(lambda part: kernel(X[part], whole[part]), gen_batches(len(X), PIECE_ROWS))
             self._whole = whole
 
     def __len__(self):
@@ -154,7 +154,7 @@ class KernelFeatures:
         """φ of some samples: a slice or an array of row numbers."""
         if self._whole is not None:
             return self._whole[part]
-        return self._kernel(self._X[part])
+        return self._compute(self._X[part])
 
     def gram(self, dtype=np.float32):
         """ΦᵀΦ: products of blocks in `dtype`, added up in float64."""
@@ -169,7 +169,14 @@ class KernelFeatures:
     def blocks(self, part):
         """X and Φ of some samples."""
         X = self._X[part]
-        return X, self._kernel(X) if self._whole is None else self._whole[part]
+        return X, self._compute(X) if self._whole is None else self._whole[part]
+
+    def _compute(self, X):
+        """φ of a block, by the same pieces as if it were held, so that it rounds the same."""
+        Phi = np.empty((len(X), self.dimension), dtype=np.float32)
+        for part in gen_batches(len(X), PIECE_ROWS):
+            self._kernel(X[part], Phi[part])
+        return Phi
 
     def mix(self, weights):
         """weights Φ for a sparse matrix of weights (b, n): each result mixes a few samples."""

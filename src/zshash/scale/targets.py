@@ -162,7 +162,7 @@ def _is_list_of_parts(targets: Any) -> bool:
 
 def _is_column(part: Any) -> bool:
     """Whether the targets of a shard are labels, or few enough to be looked at as such."""
-    return isinstance(part, np.ndarray) and (part.ndim == 1 or part.shape[1] == 1)
+    return isinstance(part, np.ndarray) and (part.ndim == 1 or part.shape[1:] == (1,))
 
 
 def _check_part(shard: Shard, array: NDArray[Any], first: NDArray[Any]) -> None:
@@ -180,7 +180,7 @@ def _check_part(shard: Shard, array: NDArray[Any], first: NDArray[Any]) -> None:
 
 def _kept(part: Any, array: NDArray[Any]) -> Any:
     """The targets of one shard: labels are read now, and matrices where they are needed."""
-    is_file = array.ndim == 2 and isinstance(part, str | os.PathLike)
+    is_file = isinstance(part, str | os.PathLike) and not _is_column(array)
     return Path(part).absolute() if is_file else array
 
 
@@ -193,7 +193,7 @@ def _loaded(path: str | os.PathLike[str]) -> NDArray[Any]:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise ShardError(f"{os.fspath(path)}: no .npy file of targets ({error})") from error
-    return np.array(array) if array.ndim == 1 else array
+    return np.array(array) if _is_column(array) else array
 
 
 def _places(
