@@ -43,12 +43,12 @@ browser: ## a browser for the tests of the page, on Debian and its kin
 	@command -v chromium >/dev/null || { apt-get update --quiet && \
 		apt-get install --yes --no-install-recommends chromium; }
 
-milvus: .venv-milvus/ready ## a Milvus server for the tests of its index, on Linux
+milvus: .venv-milvus/ready ## a Milvus server and its client for the tests of its index, on Linux
 
 .venv-milvus/ready: constraints.txt
 	$(PYTHON) -m venv .venv-milvus
 	echo '*' > .venv-milvus/.gitignore
-	.venv-milvus/bin/pip install --quiet milvus
+	.venv-milvus/bin/pip install --quiet milvus pymilvus
 	.venv-milvus/bin/python tests/milvus_server.py unpack
 	touch $@
 

@@ -4,7 +4,8 @@ The server listens on all addresses and can not be told otherwise. So it runs in
 namespace of its own, where there is nothing but a loopback device and every port is free. A relay
 beside it takes connections from a socket that was opened outside, on 127.0.0.1, and hands them on.
 
-``make milvus`` makes the environment that the server comes from. This file runs twice: as a module
+``make milvus`` makes the environment that the server comes from, and its client: that one brings
+pandas, which scikit-learn would import wherever it is installed. This file runs twice: as a module
 of the tests, and inside the namespace by that environment's Python.
 """
 
@@ -30,6 +31,7 @@ ENVIRONMENT = Path(__file__).parents[1] / ".venv-milvus"
 BINARIES = ENVIRONMENT / "server"
 PORT, HEALTH = 19530, 9091  # inside the namespace
 SECONDS_TO_START = 120.0
+SECONDS_TO_MISS = 3  # after which a server that was killed counts as gone: half a minute else
 PARTS = ("rootCoord", "proxy", "queryCoord", "queryNode", "indexNode", "dataCoord", "dataNode")
 READY = b"ready\n"
 CHUNK = 1 << 18
@@ -41,6 +43,13 @@ def missing() -> str:
         return "no Milvus server here: make milvus brings one"
     trial = subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False)
     return "" if trial.returncode == 0 else "this machine lets nobody make a network namespace"
+
+
+def use_client() -> None:
+    """Have the client library of that environment found, after all that this one has."""
+    for folder in map(str, ENVIRONMENT.glob("lib/python*/site-packages")):
+        if folder not in sys.path:
+            sys.path.append(folder)
 
 
 class Server:
@@ -104,6 +113,7 @@ def running(folder: Path) -> Iterator[Server]:
 @cache
 def shared() -> Server:
     """The one server of a run of tests, which goes when this process does."""
+    use_client()
     folder = tempfile.TemporaryDirectory(prefix="milvus-")
     server = Server(Path(folder.name))
     atexit.register(folder.cleanup)
@@ -140,6 +150,7 @@ def _launch(folder: Path) -> subprocess.Popen[bytes]:
         config.set(f"{part}.ip", "127.0.0.1")
     config.set("log.stdout", "false")
     config.set("log.level", "warn")
+    config.set("common.session.ttl", SECONDS_TO_MISS)
     config.resolve()
     (folder / "run").mkdir(exist_ok=True)
     environment = os.environ | {

@@ -204,7 +204,7 @@ def test_many_queries_in_one_call(opened):
     own = clustered(1, 3000, size=100)
     for each in (index, twin):
         each.add(own)
-    assert_same(index, twin, own[:1500], 50, 3)
+    assert_same(index, twin, own[:400], 50, 3)
 
 
 def test_what_others_write_is_seen_after_a_refresh(server, opened):
@@ -317,7 +317,6 @@ def test_conditions_of_many_ids():
 
 def test_the_client_is_imported_when_it_is_needed():
     code = "import sys, zshash.index\nassert 'pymilvus' not in sys.modules\n"
-    code += "sys.modules['pymilvus'] = None\n"
     code += "zshash.index.MilvusIndex('milvus://127.0.0.1:1/x', 16)\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pymilvus is not installed: pip install 'zshash[milvus]'" in done.stderr
