@@ -150,10 +150,7 @@ def test_every_kind_of_targets(kind, form, digits, tmp_path):
     X, y, others = digits
     sizes = [600, 1, 899]
     Y = TARGETS[kind](y)
-    if form in ("whole", "file"):
-        targets = Y
-    else:
-        targets = cut(Y, sizes)
+    targets = Y if form in ("whole", "file") else cut(Y, sizes)
     if form == "lists":
         targets = [part.tolist() for part in targets]
     if form == "file":

@@ -210,7 +210,7 @@ class ShardRows:
         pieces = [self._piece(near) for near in near_rows(numbers) if len(near)]
         X = pieces[0] if len(pieces) == 1 else np.concatenate([self._table.read(0, 0), *pieces])
         with np.errstate(over="ignore"):  # what does not fit is reported by the check
-            return X.astype(np.float32, copy=False)
+            return np.ascontiguousarray(X, dtype=np.float32)  # other layouts round differently
 
     def _piece(self, numbers: Rows) -> NDArray[Any]:
         first, last = int(numbers[0]), int(numbers[-1]) + 1
