@@ -165,6 +165,8 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
     if scheduler is None:
         yield None
         return
+    if not scheduler:
+        raise click.BadParameter("the address is missing", param_hint="--scheduler")
     try:
         with connect(scheduler) as client:
             yield client

@@ -4,7 +4,10 @@ All that a task needs is in the task itself or in what earlier tasks have made, 
 takes with it when it dies is made again by another one, and comes out the same.
 """
 
+import asyncio
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zshash._extras import needs
+from zshash._warnings import warn_user
 from zshash.hashing.dcc import Sums
 from zshash.scale.workers import Passes, add_in_pairs
 
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterError", "OnDask", "connect"]
 
 FAN_IN = 8  # summands a task adds up; a power of two, so that the tree is that of `add_in_pairs`
+PACKAGES = ("zshash", "numba", "scipy", "sklearn")  # that codes may depend on, beside NumPy
 WINDOW = 4  # tasks for each thread of the cluster whose results may wait to be fetched
 
 
@@ -39,15 +44,52 @@ def connect(address: str, timeout: float = 10.0) -> Iterator["Client"]:
     """
     with needs("dask"):
         from distributed import Client
-    try:
+        from distributed.versions import VersionMismatchWarning
+    _check_scheduler(address, timeout)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VersionMismatchWarning)  # a table of all kinds of packages
         client = Client(address, timeout=timeout)
-    except (OSError, ValueError, TypeError) as error:
-        raise ClusterError(
-            f"{address}: no Dask scheduler answers there ({error or type(error).__name__}): start "
-            "one with dask scheduler, or look at the address"
-        ) from error
     with client:
+        _compare_versions(client)
         yield client
+
+
+def _check_scheduler(address: str, timeout: float) -> None:
+    """Refuse what is no scheduler, which a client of Dask might wait for without end."""
+    with ThreadPoolExecutor(1) as thread:  # this one may be running a loop, as in a notebook
+        asking = thread.submit(lambda: asyncio.run(asyncio.wait_for(_kind(address), timeout)))
+        try:
+            found = asking.result()
+        except Exception as error:  # whatever another kind of server makes of it
+            is_late = isinstance(error, TimeoutError)
+            why = f"not within {timeout:g} s" if is_late else error or type(error).__name__
+            raise ClusterError(
+                f"{address}: no Dask scheduler answers there ({why}): start one with dask "
+                "scheduler, or look at the address"
+            ) from error
+    if found != "Scheduler":
+        raise ClusterError(f"{address}: it is a {found} of Dask: give the address of its scheduler")
+
+
+async def _kind(address: str) -> str:
+    from distributed.core import rpc
+
+    async with rpc(address) as server:
+        return str((await server.identity())["type"])
+
+
+def _compare_versions(client: "Client") -> None:
+    """Warn where workers may compute something else than this process would."""
+    found: Any = client.get_versions(packages=list(PACKAGES))
+    here = found["client"]["packages"]
+    others = {
+        f"{name} {worker['packages'].get(name)}, here {here.get(name)}"
+        for worker in found["workers"].values()
+        for name in ("python", "numpy", *PACKAGES)
+        if worker["packages"].get(name) != here.get(name)
+    }
+    if others:
+        warn_user(f"the workers have other versions: {'; '.join(sorted(others))}")
 
 
 class OnDask:
