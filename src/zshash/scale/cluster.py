@@ -109,7 +109,8 @@ class OnDask:
 
     def keep(self, value: Any) -> Any:
         """A task that is the value: if its worker dies, another one has it from the scheduler."""
-        return self._submit(itself, value)
+        with explaining(self._client):
+            return self._submit(itself, value)
 
     def map(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
