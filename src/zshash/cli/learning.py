@@ -1,5 +1,6 @@
 """From data to a model, features and codes."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -167,11 +168,14 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
         return
     if not scheduler:
         raise click.BadParameter("the address is missing", param_hint="--scheduler")
+    logging.disable()  # Dask's: what ends the command is said in one line
     try:
         with connect(scheduler) as client:
             yield client
     except ClusterError as error:
         raise click.UsageError(" ".join(str(error).split())) from error
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _keep_shards(output: Path, data: str) -> None:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["ClusterError", "OnDask", "connect"]
 
 FAN_IN = 8  # summands a task adds up; a power of two, so that the tree is that of `add_in_pairs`
-PACKAGES = ("zshash", "numba", "scipy", "sklearn")  # that codes may depend on, beside NumPy
+PACKAGES = ("zshash", "numba", "scipy")  # that codes may depend on, beside NumPy
+PATIENCE = 300  # seconds without a result after which a cluster should have workers
 WINDOW = 4  # tasks for each thread of the cluster whose results may wait to be fetched
 
 
@@ -50,7 +51,6 @@ def connect(address: str, timeout: float = 10.0) -> Iterator["Client"]:
         warnings.simplefilter("ignore", VersionMismatchWarning)  # a table of all kinds of packages
         client = Client(address, timeout=timeout)
     with client:
-        _compare_versions(client)
         yield client
 
 
@@ -79,14 +79,18 @@ async def _kind(address: str) -> str:
 
 
 def _compare_versions(client: "Client") -> None:
-    """Warn where workers may compute something else than this process would."""
+    """Warn where workers may compute something else than this process would, or nothing."""
     found: Any = client.get_versions(packages=list(PACKAGES))
     here = found["client"]["packages"]
+    there = {address: facts["packages"] for address, facts in found["workers"].items()}
+    for address, packages in there.items():
+        if not packages.get("zshash"):
+            raise ClusterError(f"{address}: the worker has no zshash: install it there, too")
     others = {
-        f"{name} {worker['packages'].get(name)}, here {here.get(name)}"
-        for worker in found["workers"].values()
+        f"{name} {packages.get(name)}, here {here.get(name)}"
+        for packages in there.values()
         for name in ("python", "numpy", *PACKAGES)
-        if worker["packages"].get(name) != here.get(name)
+        if packages.get(name) != here.get(name)
     }
     if others:
         warn_user(f"the workers have other versions: {'; '.join(sorted(others))}")
@@ -103,6 +107,7 @@ class OnDask:
             n_threads = self._threads()
         if not n_threads:
             raise ClusterError("the Dask cluster has no workers: start some with dask worker")
+        _compare_versions(client)
 
     def _threads(self) -> int:
         return sum(self._client.nthreads().values())
@@ -121,7 +126,7 @@ class OnDask:
             for first in range(0, len(columns[0]), window):
                 part = [column[first : first + window] for column in columns]
                 for future in self._map(function, *part, **shared):
-                    yield future.result()
+                    yield self._result(future)
                     bar.update()
 
     def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
@@ -143,7 +148,21 @@ class OnDask:
         while len(futures) > 1:
             groups = [futures[first : first + FAN_IN] for first in range(0, len(futures), FAN_IN)]
             futures = [self._submit(add_in_pairs, group) for group in groups]
-        return aligned(futures[0].result())
+        return aligned(self._result(futures[0]))
+
+    def _result(self, future: Any) -> Any:
+        """What a task gives; without any worker, it is waited for only so long."""
+        while True:
+            try:
+                return future.result(timeout=PATIENCE)
+            except TimeoutError:
+                if future.status != "pending":
+                    raise
+                if not self._threads():
+                    raise ClusterError(
+                        "the Dask cluster has lost all its workers: look at what they say, start "
+                        "some with dask worker, and start again"
+                    ) from None
 
     def _map(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
         with _large_tasks():
