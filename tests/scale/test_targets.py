@@ -87,9 +87,9 @@ def test_names_are_what_counts_and_not_their_numbers(rows, tmp_path):
 def test_several_labels_in_some_shards(rows, digits, tmp_path):
     X, y = rows
     matrix = np.eye(10, dtype=np.int64)[y]
-    matrix[:700:3, 2] = 1
+    matrix[:700:3, 2] = matrix[800::4, 5] = 1
     first, middle, last = cut(X, SIZES)
-    np.savez(tmp_path / "0.npz", X=first, y=matrix[:700], names=NAMES)
+    np.savez(tmp_path / "0.npz", X=first, y=matrix[:700, ::-1], names=NAMES[::-1])
     np.savez(tmp_path / "1.npz", X=middle, y=NAMES[y[700:800]])
     cells = [[str(NAMES[n]) for n in np.flatnonzero(row)] for row in matrix[800:]]
     pq.write_table(pa.table({"X": list(last), "labels": cells}), tmp_path / "2.parquet")
