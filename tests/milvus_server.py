@@ -31,7 +31,12 @@ ENVIRONMENT = Path(__file__).parents[1] / ".venv-milvus"
 BINARIES = ENVIRONMENT / "server"
 PORT, HEALTH = 19530, 9091  # inside the namespace
 SECONDS_TO_START = 120.0
-SECONDS_TO_MISS = 3  # after which a server that was killed counts as gone: half a minute else
+QUICK = {  # what a server waits for: seconds in all that a test does, else
+    "common.session.ttl": 3,
+    "proxy.timeTickInterval": 40,
+    "queryCoord.checkInterval": 100,
+    "queryCoord.distPullInterval": 100,
+}
 PARTS = ("rootCoord", "proxy", "queryCoord", "queryNode", "indexNode", "dataCoord", "dataNode")
 READY = b"ready\n"
 CHUNK = 1 << 18
@@ -61,8 +66,8 @@ class Server:
         Host and port, the same throughout.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, settings: dict[str, int] | None = None) -> None:
+        self.folder, self._settings = folder, settings or {}
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -72,7 +77,7 @@ class Server:
         number = self._socket.fileno()
         python = ENVIRONMENT / "bin" / "python"
         self._process = subprocess.Popen(
-            ["unshare", "-rn", python, __file__, str(number), self.folder],
+            ["unshare", "-rn", python, __file__, str(number), self.folder, *self._options],
             pass_fds=[number],
             stdout=subprocess.PIPE,
         )
@@ -80,6 +85,10 @@ class Server:
         if self._process.stdout.readline() != READY:
             self.stop()
             raise RuntimeError(f"Milvus does not start: see {self.folder / 'logs'}")
+
+    @property
+    def _options(self) -> list[str]:
+        return [f"{key}={value}" for key, value in self._settings.items()]
 
     @property
     def pid(self) -> int:
@@ -115,7 +124,7 @@ def shared() -> Server:
     """The one server of a run of tests, which goes when this process does."""
     use_client()
     folder = tempfile.TemporaryDirectory(prefix="milvus-")
-    server = Server(Path(folder.name))
+    server = Server(Path(folder.name), QUICK)
     atexit.register(folder.cleanup)
     atexit.register(server.close)  # before its folder goes
     server.start()
@@ -140,7 +149,7 @@ def _unpack() -> None:
     milvus._initialize_data_files(BINARIES)
 
 
-def _launch(folder: Path) -> subprocess.Popen[bytes]:
+def _launch(folder: Path, options: list[str]) -> subprocess.Popen[bytes]:
     """Start the server's own program with a configuration in the folder."""
     import milvus
 
@@ -150,7 +159,8 @@ def _launch(folder: Path) -> subprocess.Popen[bytes]:
         config.set(f"{part}.ip", "127.0.0.1")
     config.set("log.stdout", "false")
     config.set("log.level", "warn")
-    config.set("common.session.ttl", SECONDS_TO_MISS)
+    for option in options:
+        config.set(*option.split("="))
     config.resolve()
     (folder / "run").mkdir(exist_ok=True)
     environment = os.environ | {
@@ -211,10 +221,10 @@ def _pump(source: socket.socket, target: socket.socket) -> None:
             end.shutdown(socket.SHUT_RDWR)
 
 
-def _inside(number: int, folder: Path) -> None:
+def _inside(number: int, folder: Path, options: list[str]) -> None:
     _die_with_parent()
     _raise_loopback()
-    process = _launch(folder)
+    process = _launch(folder, options)
     if not _wait(process):
         process.kill()
         raise SystemExit(1)
@@ -228,4 +238,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["unpack"]:
         _unpack()
     else:
-        _inside(int(sys.argv[1]), Path(sys.argv[2]))
+        _inside(int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

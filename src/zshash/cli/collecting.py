@@ -24,7 +24,7 @@ from zshash.cli.terminal import (
 )
 from zshash.collection import Added, Collection, is_collection
 from zshash.collection.errors import DamagedError
-from zshash.collection.exchange import export_codes, import_codes
+from zshash.collection.exchange import export_codes, export_to_server, import_codes
 from zshash.experiments.searching import unknown_fields
 from zshash.images import PictureReader
 
@@ -74,6 +74,13 @@ TAKEN = {
     type=click.IntRange(0, 1024),
     help="Longer side of the small pictures to keep, 0 for none.",
 )
+@click.option(
+    "--index",
+    default="memory",
+    show_default=True,
+    metavar="WHERE",
+    help="Where the codes are searched: memory, or a Milvus server, milvus://host:port/name.",
+)
 @json_option
 def create(
     collection: Path,
@@ -81,6 +88,7 @@ def create(
     semantics: tuple[str, ...],
     keep_features: bool,
     thumbnails: int,
+    index: str,
     as_json: bool,
 ) -> None:
     """Make an empty COLLECTION, a folder, for what MODEL can hash."""
@@ -92,6 +100,7 @@ def create(
         semantics=list(semantics) or None,
         keep_features=keep_features,
         thumbnails=thumbnails,
+        index=index,
     )
     with made:
         facts = made.info()
@@ -330,24 +339,33 @@ def compact(collection: Path, as_json: bool) -> None:
 
 @click.command()
 @collection_argument
-@click.argument("file", type=output_file)
+@click.argument("file", type=output_file, required=False)
+@click.option(
+    "--to",
+    "address",
+    metavar="ADDRESS",
+    help="A Milvus server in place of FILE, milvus://host:port/name; it makes the collection of "
+    "this name.",
+)
 @json_option
-def export(collection: Path, file: Path, as_json: bool) -> None:
+def export(collection: Path, file: Path | None, address: str | None, as_json: bool) -> None:
     """Write the codes of COLLECTION to FILE, for other programs.
 
     The end of its name says how: .faiss (an IndexBinaryFlat), .parquet or .npz (with ids, paths,
-    labels and metadata), .npy (codes alone).
+    labels and metadata), .npy (codes alone). A Milvus server gets ids and codes.
     """
-    if collection.resolve() in file.resolve().parents:
+    if (file is None) == (address is None):
+        raise click.UsageError("say where the codes go: to a FILE, or --to a server")
+    if file and collection.resolve() in file.resolve().parents:
         raise click.BadParameter("it lies inside the collection", param_hint="FILE")
-    with Collection.open(collection) as opened:
-        facts = export_codes(opened, file)
+    with Collection.open(collection, reader=PictureReader(progress=not as_json)) as opened:
+        facts = export_codes(opened, file) if file else export_to_server(opened, str(address))
     if as_json:
         print_json(facts)
         return
     number = count(facts["n"], "code", "", "s")
     beside = f"; ids in {facts['ids']}" if "ids" in facts else ""
-    click.echo(f"{printable(str(file))}: {number} of {facts['bits']} bits{beside}")
+    click.echo(f"{printable(facts['output'])}: {number} of {facts['bits']} bits{beside}")
 
 
 @click.command("import")

@@ -181,6 +181,16 @@ class Catalogue:
         """Say where the catalogue stands, in the same transaction as the rows."""
         _put(self.connection, "state", state.to_json())
 
+    def put_setting(self, key: str, value: Any) -> None:
+        """Store a value under `key`, inside `writing`."""
+        _put(self.connection, key, value)
+
+    def has_setting(self, key: str) -> bool:
+        """Whether a value was stored under `key`."""
+        with reporting_sqlite(self.folder):
+            statement = "SELECT 1 FROM settings WHERE key = ?"
+            return self.connection.execute(statement, [key]).fetchone() is not None
+
     def setting(self, key: str) -> Any:
         """A value that was stored under `key`."""
         return json.loads(self._text(key))

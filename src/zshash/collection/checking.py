@@ -12,6 +12,7 @@ from zshash.collection.change import BESIDE
 from zshash.collection.errors import CollectionError, DamagedError, reporting_sqlite
 from zshash.collection.files import bytes_used
 from zshash.collection.mirror import Mirror
+from zshash.collection.remote import MEMORY
 from zshash.collection.rows import COLUMNS, is_whole
 from zshash.collection.snapshot import newest_snapshot
 from zshash.collection.state import MODULUS, State, Tally
@@ -102,6 +103,13 @@ def _compare(table: str, found: Tally, wanted: Tally) -> Iterator[str]:
 
 def _check_index(store: Store, connection: sqlite3.Connection, state: State) -> Iterator[str]:
     rows = Mirror.of_rows(connection, store.folder, state).index
+    if store.is_shared:
+        if not _equal(rows, store.mirror.index):
+            yield (
+                f"{store.address}: not what the catalogue says: drop this collection in Milvus, "
+                "and it is made again when it is needed"
+            )
+        return
     if not _equal(rows, store.mirror.index):
         yield "the index in memory is not that of the catalogue: open the collection again"
     snapshot = newest_snapshot(store.folder)
@@ -135,6 +143,7 @@ def describe(store: Store) -> dict[str, Any]:
             "semantics": store.about["semantics"] or notes.get("labels") or None,
             "features": state.features.n,
             "thumbnails": state.thumbnails.n,
+            "index": str(store.address or MEMORY),
             "next id": state.next_id,
             "generation": state.generation,
             "format": store.catalogue.version,

@@ -30,11 +30,12 @@ from zshash.collection.fields import (
     check_sources,
 )
 from zshash.collection.inputs import Columns
+from zshash.collection.remote import check_free
 from zshash.collection.rows import Added, Found, Ids, Item, Match, Page, Synced
 from zshash.collection.store import Store
 from zshash.encoding import Encoder
 from zshash.images import Extractor, PictureReader
-from zshash.index import HammingIndex
+from zshash.index import CodeIndex
 
 __all__ = ["Collection"]
 
@@ -76,6 +77,7 @@ class Collection:
         keep_features: bool = False,
         thumbnails: int | None = 128,
         reader: PictureReader | None = None,
+        index: str | None = None,
     ) -> Self:
         """Make a collection.
 
@@ -97,19 +99,26 @@ class Collection:
             The longer side of the small pictures that are kept, 0 for none.
         reader : PictureReader, optional
             How pictures are read, in place of `extractor`.
+        index : str, optional
+            Where the codes are searched: "memory", or ``milvus://host:port/name``, an address as
+            of `zshash.index.MilvusIndex`. Passwords are not stored.
 
         Raises
         ------
         CollectionError
             If there is something in the folder already.
         """
+        if index is not None:
+            check_free(index)
         reader = creating.reader_for(extractor, reader)
         options = {"keep_features": keep_features, "thumbnails": thumbnails}
         creating.create(_absolute(path), hasher, reader, semantics=semantics, **options)  # type: ignore[arg-type]
-        return cls.open(path, reader=reader)
+        return cls.open(path, reader=reader, index=index)
 
     @classmethod
-    def open(cls, path: str | Path, *, reader: PictureReader | None = None) -> Self:
+    def open(
+        cls, path: str | Path, *, reader: PictureReader | None = None, index: str | None = None
+    ) -> Self:
         """Open a collection that is there.
 
         Parameters
@@ -117,13 +126,15 @@ class Collection:
         path : path-like
         reader : PictureReader, optional
             How pictures are read.
+        index : str, optional
+            Where the codes are searched from now on, as for `create`; by default where they were.
 
         Raises
         ------
         CollectionError
             If there is none, it is damaged, or a later version of zshash has written it.
         """
-        return cls(Store(_absolute(path), reader or PictureReader()))
+        return cls(Store(_absolute(path), reader or PictureReader(), index))
 
     def close(self) -> None:
         """End the use of the folder. A closed collection can not be used any more."""
@@ -199,10 +210,11 @@ class Collection:
     @property
     def ids(self) -> Ids:
         """Ids of all items in ascending order."""
-        return self.index.ids
+        with self._store.reading():
+            return self._store.ids()
 
     @property
-    def index(self) -> HammingIndex:
+    def index(self) -> CodeIndex:
         """Index of all items' codes, up to date; it belongs to the collection: only search it."""
         with self._store.reading():
             return self._store.mirror.index
@@ -307,7 +319,7 @@ class Collection:
     def items(self, ids: ArrayLike | None = None) -> list[Item]:
         """The items under some ids, in their order; by default all of them."""
         with self._store.reading():
-            wanted = self._store.mirror.index.ids if ids is None else searching.check_ids(ids)
+            wanted = self._store.ids() if ids is None else searching.check_ids(ids)
             searching.check_known(self._store, wanted)
             return searching.items(self._store, wanted.tolist())
 
@@ -422,8 +434,8 @@ class Collection:
         Groups have at least two members, come in the order of their lowest ids, and share none.
         """
         check_integer("r", r, 0)
-        with self._store.reading():
-            return grouping.groups(self._store.mirror.index, r)
+        with self._store.reading() as state:
+            return grouping.groups(self._store.in_memory(state), r)
 
     def sync(self, folder: str | Path) -> Synced:
         """Add, change, move and remove items as the picture files of a folder were.

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["BusyError", "CollectionError", "DamagedError", "reporting", "reporting_sqlite"]
+__all__ = [
+    "BusyError",
+    "CollectionError",
+    "DamagedError",
+    "NotYetError",
+    "reporting",
+    "reporting_sqlite",
+]
 
 FULL = "the disk is full: free some space and try again; what was added before is safe"
 DAMAGED = "the catalogue is damaged: restore it from a copy; zshash verify lists what is wrong"
@@ -33,6 +40,10 @@ class DamagedError(CollectionError):
 
 class BusyError(CollectionError):
     """Somebody else writes to the folder."""
+
+
+class NotYetError(Exception):
+    """Somebody else is at work on what is needed; in a moment it will be there."""
 
 
 @contextmanager

@@ -6,22 +6,28 @@ arrays) or ``.npy`` (codes only).
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from zshash.codes import code_bytes
 from zshash.collection.batches import Batch, Header, from_items, parts
 from zshash.collection.faiss_files import read_faiss, write_faiss
 from zshash.collection.numpy_files import read_npy, read_npz, write_npy, write_npz
 from zshash.collection.parquet_files import read_parquet, write_parquet
 from zshash.collection.rows import Added
+from zshash.collection.tables import all_rows, codes_of
 from zshash.datasets import DataError
+from zshash.index import HammingIndex
+from zshash.index._milvus_address import Address
 
 if TYPE_CHECKING:
     from zshash.collection.collection import Collection
+    from zshash.index.milvus import MilvusIndex
 
-__all__ = ["export_codes", "import_codes"]
+__all__ = ["export_codes", "export_to_server", "import_codes"]
 
 How = TypeVar("How")
 
@@ -47,6 +53,51 @@ def export_codes(collection: "Collection", path: str | Path) -> dict[str, Any]:
         n, beside = write(collection, path)
     facts = {"output": str(path), "n": n, "bits": collection.n_bits, "bytes": path.stat().st_size}
     return facts | ({"ids": str(beside)} if beside else {})
+
+
+def export_to_server(collection: "Collection", address: str) -> dict[str, Any]:
+    """Write the codes of a collection to a Milvus server, under the ids of the items.
+
+    Parameters
+    ----------
+    collection : Collection
+    address : str
+        ``milvus://host:port/name``, see `zshash.index.MilvusIndex`; nothing must be there yet.
+
+    Returns
+    -------
+    dict
+        As from `export_codes`, without the size.
+    """
+    place = Address.parse(address)
+    store = collection._store
+    with (
+        store.reading() as state,
+        closing(_empty(place, state.n_bits)) as index,
+        store.looking() as connection,
+        store.bar(state.items.n) as bar,
+    ):
+        for rows in all_rows(connection, store.folder):
+            ids, codes = codes_of(rows, code_bytes(state.n_bits))
+            index.put(codes, ids)
+            bar.update(len(ids))
+    return {"output": str(place), "n": state.items.n, "bits": state.n_bits}
+
+
+def _empty(place: Address, n_bits: int) -> "MilvusIndex":
+    """A collection of a server that nothing is in, and that is nobody's index."""
+    from zshash.index.milvus import MilvusIndex, notes_at
+
+    notes = notes_at(place) or {}
+    index = MilvusIndex(place, n_bits)
+    n = len(index)
+    if n or "owner" in notes:
+        index.close()
+        raise DataError(
+            f"{place}: there is a collection of this name already, with {n} codes: choose another "
+            "name"
+        )
+    return index
 
 
 def import_codes(collection: "Collection", path: str | Path) -> Added:
@@ -110,13 +161,18 @@ def _header(collection: "Collection") -> Header:
     return Header(collection.n_bits, collection.info()["model"])
 
 
+def _codes(collection: "Collection") -> HammingIndex:
+    with collection._store.reading() as state:
+        return collection._store.in_memory(state)
+
+
 def _to_faiss(collection: "Collection", path: Path) -> tuple[int, Path | None]:
-    index = collection.index
+    index = _codes(collection)
     return len(index), write_faiss(path, index.codes, index.ids, collection.n_bits)
 
 
 def _to_npy(collection: "Collection", path: Path) -> tuple[int, None]:
-    codes = collection.index.codes
+    codes = _codes(collection).codes
     write_npy(path, codes)
     return len(codes), None
 

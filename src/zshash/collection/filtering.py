@@ -7,6 +7,7 @@ items change.
 import json
 import sqlite3
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from zshash.collection.errors import DAMAGED, CollectionError, DamagedError
 from zshash.collection.rows import Ids
 from zshash.collection.store import Store
 from zshash.collection.where import metadata_fields, parse
-from zshash.index import HammingIndex
+from zshash.index import CodeIndex
 
-__all__ = ["find", "label_counts", "subset", "unknown_fields"]
+__all__ = ["find", "label_counts", "meeting", "subset", "unknown_fields"]
 
 LABELS = "\0labels"  # no condition has such a name
 
@@ -29,30 +30,36 @@ def find(store: Store, where: str) -> Ids:
 
 def _found(store: Store, where: str) -> tuple[int, Ids]:
     """The generation that was looked at, and the ids."""
+    parse(where)  # says what is wrong with it before anybody waits
+    with store.beside() as (connection, state):
+        return state.generation, meeting(connection, store.folder, where)
+
+
+def meeting(connection: sqlite3.Connection, folder: Path, where: str) -> Ids:
+    """Ids of the items that meet a condition, in a transaction that is there already."""
     condition = parse(where)
     statement = f"SELECT id FROM items WHERE {condition.sql} ORDER BY id"
-    with store.beside() as (connection, state):
-        try:
-            rows = connection.execute(statement, condition.parameters).fetchall()
-        except sqlite3.OperationalError as error:
-            if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_ERROR:
-                raise
-            if "malformed JSON" in str(error):
-                raise DamagedError(
-                    f"{store.folder}: {DAMAGED} (labels or metadata of an item are no JSON)"
-                ) from error
-            raise CollectionError(
-                f"{store.folder}: the condition {where!r} can not be used ({error})"
+    try:
+        rows = connection.execute(statement, condition.parameters).fetchall()
+    except sqlite3.OperationalError as error:
+        if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_ERROR:
+            raise
+        if "malformed JSON" in str(error):
+            raise DamagedError(
+                f"{folder}: {DAMAGED} (labels or metadata of an item are no JSON)"
             ) from error
-    return state.generation, np.array([row[0] for row in rows], dtype=np.int64)
+        raise CollectionError(
+            f"{folder}: the condition {where!r} can not be used ({error})"
+        ) from error
+    return np.array([row[0] for row in rows], dtype=np.int64)
 
 
-def subset(store: Store, index: HammingIndex, where: str, generation: int) -> HammingIndex | None:
+def subset(store: Store, index: CodeIndex, where: str, generation: int) -> CodeIndex | None:
     """The index of those items of a generation that meet a condition; None if it has gone by.
 
     A new condition takes a look at all items; one of the last few takes none.
     """
-    known: HammingIndex | None = store.remembered.get(generation, where)
+    known: CodeIndex | None = store.remembered.get(generation, where)
     if known is not None:
         return known
     found, ids = _found(store, where)

@@ -31,7 +31,7 @@ from zshash.collection.rows import Found, Ids, Page, Ranking
 from zshash.collection.searching import OtherModel, Rank, best_page
 from zshash.collection.store import Store
 from zshash.encoding import Encoder
-from zshash.index import HammingIndex
+from zshash.index import CodeIndex, HammingIndex
 from zshash.semantics import UnknownNames
 
 __all__ = ["knows_names", "search_name"]
@@ -108,13 +108,26 @@ def _ranks(store: Store, encoder: Encoder, query: Query, k: int, where: str) -> 
     """What finds the items that fit a name best."""
     direction = encoder.hasher.directions(query.vector)
 
-    def rank(index: HammingIndex, generation: int) -> list[Ranking]:
-        index = copy(index)  # as it is now, whoever changes it meanwhile
+    def rank(found: CodeIndex, generation: int) -> list[Ranking]:
+        index = _held(store, found, generation, where)
         standing = _standing(store, encoder, query.seen, index, generation, where)
         scores = _products(index.codes, direction) / standing.lengths
         return [_best(index, scores - OTHERS * standing.others(query.place), k)]
 
     return rank
+
+
+def _held(store: Store, index: CodeIndex, generation: int, where: str) -> HammingIndex:
+    """An index as it is now, whoever changes it meanwhile; remembered where it is a server's."""
+    if isinstance(index, HammingIndex):
+        return copy(index)
+    key = f"\0codes {where}"
+    known: HammingIndex | None = store.remembered.get(generation, key)
+    if known is None:
+        known = HammingIndex(index.n_bits)
+        known.add(index.codes, index.ids)
+        store.remembered.put(generation, key, known)
+    return known
 
 
 def _best(index: HammingIndex, scores: Vectors, k: int) -> Ranking:

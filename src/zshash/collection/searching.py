@@ -8,20 +8,20 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zshash.collection.errors import CollectionError, DamagedError
-from zshash.collection.filtering import find, subset
+from zshash.collection.errors import BusyError, CollectionError, DamagedError
+from zshash.collection.filtering import find, meeting, subset
 from zshash.collection.rows import Found, Ids, Item, Match, Page, Ranking
 from zshash.collection.state import State
 from zshash.collection.store import Store
 from zshash.collection.tables import blobs, checksums, items_of
 from zshash.datasets import Dataset, Pictures
 from zshash.encoding import Encoder
-from zshash.index import HammingIndex
+from zshash.index import CodeIndex
 
 __all__ = ["OtherModel", "best_page", "code_of_query", "items", "pages", "thumbnail", "within"]
 
-ATTEMPTS = 3
-Rank = Callable[[HammingIndex, int], list[Ranking]]  # of an index at a generation
+ATTEMPTS, MORE_ATTEMPTS = 3, 20
+Rank = Callable[[CodeIndex, int], list[Ranking]]  # of an index at a generation
 Used = TypeVar("Used")
 
 QUERY = "give the path or the bytes of a picture, its pixels (uint8), or features (d,)"
@@ -42,7 +42,10 @@ def check_ids(ids: ArrayLike) -> Ids:
 
 def check_known(store: Store, ids: Ids, what: str = "") -> None:
     """Refuse ids that nothing has; `what` is added to the message."""
-    unknown = ids[~np.isin(ids, store.mirror.index.ids)]
+    with store.looking() as connection:
+        there = checksums(connection, "items", ids.tolist()) if store.is_shared else None
+    known = list(there) if there is not None else store.mirror.index.ids
+    unknown = ids[~np.isin(ids, known)]
     if len(unknown):
         more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
         raise CollectionError(f"{store.folder}: there is no item {unknown[0]}{more}{what}")
@@ -52,12 +55,13 @@ def items(store: Store, ids: Sequence[int]) -> list[Item]:
     """The items under ids that the index has: each as it was written, with the code searched."""
     with store.looking() as connection:
         found = items_of(connection, store.folder, sorted(set(ids)))
-    for number, code in zip(ids, store.mirror.codes(ids), strict=True):
-        if number not in found or found[number].code != code:
-            raise DamagedError(
-                f"{store.folder}: item {number} is not in the catalogue as it is in the index: "
-                "zshash verify lists all that is wrong; restore it from a copy"
-            )
+    absent = next((number for number in ids if number not in found), None)
+    wrong = store.mirror.check(ids, (found[n].code if n in found else None for n in ids))
+    if absent is not None or wrong is not None:
+        raise DamagedError(
+            f"{store.folder}: item {wrong if absent is None else absent} is not in the catalogue "
+            "as it is in the index: zshash verify lists all that is wrong; restore it from a copy"
+        )
     return [found[number] for number in ids]
 
 
@@ -82,13 +86,21 @@ def consistent(
         with store.reading() as state:
             _check_encoder(store, encoder)
             index = store.mirror.index
-        part = index if where is None else subset(store, index, where, state.generation)
-        if part is None:
+        try:
+            part = index if where is None else subset(store, index, where, state.generation)
+            if part is None:
+                continue
+            rankings = rank(part, state.generation)
+        except OSError:  # of a server; a writer may have put another index in its place
+            with store.reading() as now:
+                if now.generation == state.generation:
+                    raise
             continue
-        rankings = rank(part, state.generation)
         with store.reading() as now:
             if now.generation == state.generation:
                 return use(rankings, now)
+    if store.is_shared:
+        return _as_of_now(store, rank, where, use, encoder)
     ids = None if where is None else find(store, where)
     with store.reading() as state:
         _check_encoder(store, encoder)
@@ -96,6 +108,34 @@ def consistent(
         if ids is not None:
             index = index.subset(ids[np.isin(ids, index.ids)])
         return use(rank(index, state.generation), state)
+
+
+def _as_of_now(
+    store: Store,
+    rank: Rank,
+    where: str | None,
+    use: Callable[[list[Ranking], State], Used],
+    encoder: Encoder | None,
+) -> Used:
+    """The same where other processes write to the index without end.
+
+    What they add has higher ids and is left out. If they change nothing else meanwhile, what is
+    found is what the collection was at the start.
+    """
+    for _ in range(MORE_ATTEMPTS):
+        with store.reading() as state:
+            _check_encoder(store, encoder)
+            with store.looking() as connection:
+                ids = meeting(connection, store.folder, where) if where else store.ids()
+            try:
+                rankings = rank(store.mirror.index.subset(ids), state.generation)
+            except (OSError, ValueError):
+                if not store.has_changed(state):
+                    raise
+                continue
+            if not store.has_changed(state):
+                return use(rankings, state)
+    raise BusyError(f"{store.folder}: it changes faster than it can be searched: try again later")
 
 
 def _check_encoder(store: Store, encoder: Encoder | None) -> None:
@@ -112,7 +152,7 @@ def pages(
 ) -> list[Found]:
     """Of each code the page that is wanted of its nearest items."""
 
-    def rank(index: HammingIndex, _: int) -> list[Ranking]:
+    def rank(index: CodeIndex, _: int) -> list[Ranking]:
         distances, ids = index.search(codes, max((page.k for page in wanted), default=1))
         return [
             _cut(page, Ranking(*own)) for page, *own in zip(wanted, distances, ids, strict=True)
@@ -190,7 +230,7 @@ def within(
 ) -> list[list[Match]]:
     """The items within a radius of each code."""
 
-    def rank(index: HammingIndex, _: int) -> list[Ranking]:
+    def rank(index: CodeIndex, _: int) -> list[Ranking]:
         limits, distances, ids = index.radius(codes, r)
         edges = limits[1:-1]
         parts = zip(np.split(distances, edges), np.split(ids, edges), strict=True)

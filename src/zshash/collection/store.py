@@ -3,17 +3,26 @@
 import os
 import sqlite3
 import threading
+import time
+import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from tqdm import tqdm
 
 from zshash.collection.catalogue import FORMAT_VERSION, Catalogue
 from zshash.collection.change import Change
-from zshash.collection.errors import CollectionError, DamagedError, reporting
+from zshash.collection.errors import (
+    BusyError,
+    CollectionError,
+    DamagedError,
+    NotYetError,
+    reporting,
+)
 from zshash.collection.files import (
     GENERATION,
     check_model,
@@ -23,8 +32,10 @@ from zshash.collection.files import (
     noted_generation,
 )
 from zshash.collection.locks import WriterLock
-from zshash.collection.mirror import Mirror
+from zshash.collection.mirror import Follower, Mirror
 from zshash.collection.remembered import Remembered
+from zshash.collection.remote import Remote, parsed
+from zshash.collection.rows import Ids
 from zshash.collection.snapshot import (
     Snapshot,
     earlier_snapshots,
@@ -36,11 +47,18 @@ from zshash.collection.state import State
 from zshash.encoding import Encoder
 from zshash.hashing import ModelError
 from zshash.images import PictureReader
+from zshash.index import HammingIndex
+
+if TYPE_CHECKING:
+    from zshash.index.milvus import Address
 
 __all__ = ["Store"]
 
 LEAST_TAIL = 4096  # rows behind a snapshot that are not worth another one
 ATTEMPTS = 3
+INDEX = "index"  # the setting that says where the index is, if not in memory
+# For somebody who brings a shared index up to date: of readers, of writers, and between two looks.
+SECONDS_TO_WAIT, SECONDS_TO_HOLD, SECONDS_BETWEEN = 30.0, 3.0, 0.05
 
 
 class Store:
@@ -59,25 +77,33 @@ class Store:
     folder : Path
     reader : PictureReader
         How pictures become features.
+    index : str, optional
+        Where the index is from now on: an address, or "memory".
     """
 
-    def __init__(self, folder: Path, reader: PictureReader) -> None:
+    def __init__(self, folder: Path, reader: PictureReader, index: str | None = None) -> None:
         self.folder, self.progress = folder, reader.progress
         self.reader = replace(reader, progress=False)  # the bar is that of the whole operation
         self.lock, self._process = WriterLock(folder), os.getpid()
         self._writers, self._mutex = threading.RLock(), threading.RLock()  # taken in this order
         self._beside = threading.Lock()
         self._spare: Catalogue | None = None
+        self._remote: Remote | None = None
         self.remembered = Remembered()
         self._is_open, self._wrote = True, False
         # Both before the catalogue, so that they can not be the later ones.
         snapshot, noted = self._latest(), noted_generation(folder)
         self.catalogue = Catalogue(folder)
         try:
-            self._start(snapshot, noted)
+            self._start(snapshot, noted, index)
         except BaseException:
-            self.catalogue.close()
+            self._disconnect()
             raise
+
+    def _disconnect(self) -> None:
+        self.catalogue.close()
+        if self._remote is not None:
+            self._remote.close()
 
     def _latest(self) -> Snapshot | None:
         if not self.folder.is_dir():
@@ -85,12 +111,14 @@ class Store:
         with reporting(self.folder):
             return newest_snapshot(self.folder)
 
-    def _start(self, snapshot: Snapshot | None, noted: int) -> None:
+    def _start(self, snapshot: Snapshot | None, noted: int, index: str | None) -> None:
         if self.catalogue.version < FORMAT_VERSION:
             with self.lock.held():
                 self.catalogue.migrate()
         self.catalogue.check_tables()
         self.about: dict[str, Any] = self.catalogue.setting("about")
+        self._mirror: Follower | None = None
+        self._place(index)
 
         def begin(connection: Any, state: State) -> None:
             self._check_lost(snapshot, noted, state)
@@ -98,11 +126,27 @@ class Store:
             self._encoder = self._load(state)
 
         with ExitStack() as stack:
-            state = self._enter(stack, begin)
+            state = self._begin(stack, begin)
         self._saved_n = snapshot.n if snapshot else 0
         self._tail = state.next_id - (snapshot.next_id if snapshot else 0)
         if self._needs_saving:
             self._try_saving()
+
+    def _place(self, wanted: str | None) -> None:
+        """Find out where the index is, and write it down where that is new."""
+        known: dict[str, Any] = {"address": None, "owner": uuid.uuid4().hex}
+        if self.catalogue.has_setting(INDEX):
+            known = self.catalogue.setting(INDEX)
+        text = wanted or known["address"]
+        self.address: Address | None = parsed(text) if text else None
+        shown = str(self.address) if self.address else None
+        if self.address:
+            with self.catalogue.reading():
+                n_bits = self.catalogue.state().n_bits
+            self._remote = Remote(self.address, known["owner"], n_bits)
+        if shown != known["address"]:
+            with self.lock.held(), self.catalogue.writing():
+                self.catalogue.put_setting(INDEX, known | {"address": shown})
 
     def _check_lost(self, snapshot: Snapshot | None, noted: int, state: State) -> None:
         later = [GENERATION] if noted > state.generation else []
@@ -115,8 +159,11 @@ class Store:
                 f"{' and '.join(later)} to go on without"
             )
 
-    def _first(self, connection: Any, state: State, snapshot: Snapshot | None) -> Mirror:
+    def _first(self, connection: Any, state: State, snapshot: Snapshot | None) -> Follower:
         """An index from the snapshot and what came after, else from all rows."""
+        if self._remote is not None:
+            self._remote.catch_up(connection, self.folder, state, lambda: self._sole(state))
+            return self._remote
         if snapshot:
             # A snapshot is whole, but it may be of another catalogue.
             with suppress(ValueError, TypeError):
@@ -137,10 +184,55 @@ class Store:
             raise DamagedError(f"{self.folder}: its model has codes of another length")
         return encoder
 
+    @contextmanager
+    def _sole(self, state: State) -> Iterator[None]:
+        """The right to write to a shared index, for one who sees the latest state.
+
+        Raises
+        ------
+        NotYetError
+            If somebody else has it, or the state is no longer the latest.
+        """
+        if not self._writers.acquire(blocking=False):
+            raise NotYetError("another thread is writing")
+        try:
+            with ExitStack() as stack:
+                try:
+                    stack.enter_context(self.lock.held())
+                except BusyError as error:
+                    raise NotYetError(str(error)) from error
+                with closing(Catalogue(self.folder)) as fresh, fresh.reading():
+                    if fresh.state().generation != state.generation:
+                        raise NotYetError("the catalogue has changed meanwhile")
+                yield
+        finally:
+            self._writers.release()
+
     @property
-    def mirror(self) -> Mirror:
+    def is_shared(self) -> bool:
+        """Whether the index lies where other processes change it."""
+        return self._remote is not None
+
+    @property
+    def mirror(self) -> Follower:
         """The index of the operation at hand."""
+        assert self._mirror is not None
         return self._mirror
+
+    def ids(self) -> Ids:
+        """Ids of all items, inside `reading`."""
+        if not self.is_shared:
+            return self.mirror.index.ids
+        with self.looking() as connection:
+            rows = connection.execute("SELECT id FROM items ORDER BY id").fetchall()
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def in_memory(self, state: State) -> HammingIndex:
+        """All codes in an index in memory, inside `reading`; it is made where there is none."""
+        if isinstance(self._mirror, Mirror):
+            return self._mirror.index
+        with self.looking() as connection:
+            return Mirror.of_rows(connection, self.folder, state).index
 
     @property
     def encoder(self) -> Encoder:
@@ -155,26 +247,31 @@ class Store:
         """End the use of the folder; a writer leaves a snapshot behind."""
         with self._writers, self._mutex, self._beside:
             if self._is_open and os.getpid() == self._process:
-                if self._wrote and self._tail:
+                if self._wrote and self._tail and not self.is_shared:
                     self._try_saving()
                 if self._spare:
                     self._spare.close()
-                self.catalogue.close()
+                self._disconnect()
             self._is_open = False
 
     @contextmanager
     def reading(self) -> Iterator[State]:
         """One state of the catalogue, with index and model to match."""
-        with self._mutex, ExitStack() as stack:
-            self._check_usable()
-            state = self._enter(stack, self._follow)
-            yield state
+        with ExitStack() as stack:
+            yield self._begin(stack, self._follow)
 
     @contextmanager
     def looking(self) -> Iterator[sqlite3.Connection]:
         """The catalogue as it is, for statements inside `reading` or `writing`."""
         with self._mutex, self.catalogue.reading() as connection:
             yield connection
+
+    def has_changed(self, state: State) -> bool:
+        """Whether items have been changed or removed since; ones that were added do not count."""
+        with closing(Catalogue(self.folder)) as fresh, fresh.reading() as connection:
+            statement = "SELECT 1 FROM changes WHERE generation > ? LIMIT 1"
+            found = connection.execute(statement, [state.generation]).fetchone()
+            return found is not None or fresh.state().base > state.generation
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -197,6 +294,26 @@ class Store:
         with self._mutex, ExitStack() as stack:
             self._enter(stack, lambda _, state: check_model(self.folder, state.model))
 
+    def _begin(self, stack: ExitStack, use: Callable[[Any, State], object]) -> State:
+        """Enter with nobody else inside, and wait for those who are at work on a shared index."""
+        end = time.monotonic() + SECONDS_TO_WAIT
+        while True:
+            with ExitStack() as trial:
+                trial.enter_context(self._mutex)
+                self._check_usable()
+                try:
+                    state = self._enter(trial, use)
+                except NotYetError as error:
+                    if time.monotonic() > end:
+                        raise BusyError(
+                            f"{self.folder}: its index is being brought up to date ({error}): try "
+                            "again when that is done"
+                        ) from error
+                else:
+                    stack.push(trial.pop_all())
+                    return state
+            time.sleep(SECONDS_BETWEEN)
+
     def _enter(self, stack: ExitStack, use: Callable[[Any, State], object]) -> State:
         """Begin a transaction, which `use` is called in; again where its model is gone.
 
@@ -218,11 +335,13 @@ class Store:
                 return state
 
     def _follow(self, connection: Any, state: State) -> None:
-        if not self._mirror.agrees(state):
+        if not self.mirror.agrees(state):
             follows = False
             with suppress(ValueError, TypeError):
-                follows = self._mirror.can_follow(state) and self._mirror.follow(
-                    connection, self.folder, state
+                follows = (
+                    not self.is_shared
+                    and self.mirror.can_follow(state)
+                    and self.mirror.follow(connection, self.folder, state)
                 )
             if not follows:
                 self._mirror = self._first(connection, state, newest_snapshot(self.folder))
@@ -234,10 +353,24 @@ class Store:
         """The right to write, with everything up to date; CollectionError if somebody has it."""
         with self._writers:
             self._check_usable()
-            with self.lock.held(), reporting(self.folder):
+            with ExitStack() as stack:
+                self._hold(stack)
+                stack.enter_context(reporting(self.folder))
                 with self.reading() as state:
                     pass
                 yield state
+
+    def _hold(self, stack: ExitStack) -> None:
+        """Take the lock; readers of a shared index may have it for a moment."""
+        end = time.monotonic() + (SECONDS_TO_HOLD if self.is_shared else 0)
+        while True:
+            try:
+                stack.enter_context(self.lock.held())
+                return
+            except BusyError:
+                if time.monotonic() >= end:
+                    raise
+            time.sleep(SECONDS_BETWEEN)
 
     @contextmanager
     def changing(self) -> Iterator[Change]:
@@ -258,14 +391,23 @@ class Store:
         if change.state.base == change.state.generation:
             self._reload()
         else:
-            self._mirror.apply(change.state, change.added, change.removed)
+            self._apply(change)
         if self._needs_saving:
             self.save()
+
+    def _apply(self, change: Change) -> None:
+        try:
+            self.mirror.apply(change.state, change.added, change.removed)
+        except OSError as error:
+            raise CollectionError(
+                f"{self.folder}: what was written so far is safe in the catalogue, and its index "
+                f"takes it over when it is there again: {error}"
+            ) from error
 
     def _reload(self) -> None:
         """Take over codes that are all new, and the model that made them."""
         with self.reading():
-            self._tail = max(self._tail, len(self._mirror.index))
+            self._tail = max(self._tail, self.mirror.n)
 
     @property
     def is_saved(self) -> bool:
@@ -274,13 +416,16 @@ class Store:
 
     @property
     def _needs_saving(self) -> bool:
-        return self._tail > max(LEAST_TAIL, self._saved_n // 4)
+        return not self.is_shared and self._tail > max(LEAST_TAIL, self._saved_n // 4)
 
     def save(self) -> None:
         """Write a snapshot and delete earlier ones; without one, all rows are read next time."""
+        if not isinstance(self._mirror, Mirror):
+            self._tail = 0  # the server has it all
+            return
         with suppress(OSError):
             write_snapshot(self.folder, self._mirror.snapshot())
-            self._saved_n, self._tail = len(self._mirror.index), 0
+            self._saved_n, self._tail = self._mirror.n, 0
             delete(earlier_snapshots(self.folder, self._mirror.generation))
 
     def _try_saving(self) -> None:

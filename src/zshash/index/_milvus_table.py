@@ -24,7 +24,7 @@ from zshash.index._runs import Codes, Ids
 __all__ = ["Hits", "MilvusError", "Rows", "Table", "among", "both", "span"]
 
 LIMIT = 16_384  # rows of an answer to one query
-HITS_AT_ONCE = 2**19  # rows of an answer to several queries
+HITS_AT_ONCE = 2**21  # rows of an answer to several queries
 QUERIES_AT_ONCE = 256
 ROWS_AT_ONCE = 16_384
 IDS_AT_ONCE = 8_192
@@ -68,14 +68,18 @@ class Table:
     def __init__(self, address: Address) -> None:
         self.address, self.limit = address, LIMIT
         with needs("milvus"):
-            import grpc
             import pymilvus
+        with needs("milvus"):
+            import grpc
         # Whatever goes wrong is raised, too: nobody needs a page of it on the terminal.
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
         self._errors = (pymilvus.MilvusException, grpc.RpcError)
         try:
             self._client = pymilvus.MilvusClient(
-                uri=address.uri, token=address.token, timeout=SECONDS_TO_CONNECT
+                uri=address.uri,
+                token=address.token,
+                timeout=SECONDS_TO_CONNECT,
+                dedicated=True,  # else whoever closes one connection closes them all
             )
         except self._errors as error:
             raise MilvusError(
@@ -99,8 +103,8 @@ class Table:
         with self._reporting():
             return bool(self._client.has_collection(self.address.name, **self._patience))
 
-    def create(self, n_bits: int) -> None:
-        """Make the collection."""
+    def create(self, n_bits: int, facts: dict[str, str]) -> None:
+        """Make the collection, with facts beside its rows."""
         from pymilvus import DataType
 
         with self._reporting():
@@ -112,7 +116,7 @@ class Table:
                 schema=schema,
                 num_shards=1,
                 consistency_level="Strong",
-                properties={f"{PREFIX}n_bits": str(n_bits)},
+                properties=_properties({**facts, "n_bits": n_bits}),
                 **self._patience,
             )
         self.load()
@@ -156,10 +160,9 @@ class Table:
 
     def note(self, **facts: object) -> None:
         """Write facts beside the rows, in one step; others stay."""
-        properties = {f"{PREFIX}{key}": str(value) for key, value in facts.items()}
         with self._reporting():
             self._client.alter_collection_properties(
-                self.address.name, properties, **self._patience
+                self.address.name, _properties(facts), **self._patience
             )
 
     def put(self, ids: Ids, codes: Codes) -> None:
@@ -263,10 +266,15 @@ class Table:
             ) from error
 
 
+def _properties(facts: dict[str, Any]) -> dict[str, str]:
+    return {f"{PREFIX}{key}": str(value) for key, value in facts.items()}
+
+
 def _reason(error: Exception) -> str:
     """What an error says, without what it says besides."""
-    text = getattr(error, "message", "") or str(error)
-    return " ".join(text.split())[:200]
+    details = getattr(error, "details", None)
+    text = details() if callable(details) else getattr(error, "message", "")
+    return " ".join(str(text or error).split())[:200]
 
 
 def span(first: int, last: int) -> str:

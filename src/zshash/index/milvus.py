@@ -26,7 +26,7 @@ from zshash.index._milvus_table import (
 from zshash.index._runs import Codes, Ids
 from zshash.index.memory import HammingIndex, _check_ids, _check_vectors, _some
 
-__all__ = ["MilvusError", "MilvusIndex", "MilvusPart"]
+__all__ = ["Address", "MilvusError", "MilvusIndex", "MilvusPart", "notes_at"]
 
 LAST_ID = int(INT64.max) - 1  # servers count the one after it, but do not give it back
 LONG_RUN = 64  # ids in a row that are worth a condition of their own
@@ -199,6 +199,8 @@ class MilvusIndex(MilvusPart):
     n_bits : int
         Length of the codes, from 8 to 1024 bits. The collection of this name is made if the
         server has none; one with another length, or with other fields, is refused.
+    notes : dict, optional
+        What is written beside the codes if the collection is made.
 
     Examples
     --------
@@ -207,7 +209,9 @@ class MilvusIndex(MilvusPart):
     >>> distances, ids = index.search(queries, k=2)  # doctest: +SKIP
     """
 
-    def __init__(self, address: str | Address, n_bits: int) -> None:
+    def __init__(
+        self, address: str | Address, n_bits: int, notes: dict[str, str] | None = None
+    ) -> None:
         n_bits = HammingIndex(n_bits).n_bits  # which says what is wrong with it
         self.address = address if isinstance(address, Address) else Address.parse(address)
         super().__init__(Table(self.address), n_bits)
@@ -216,7 +220,7 @@ class MilvusIndex(MilvusPart):
                 self._check_fields()
                 self._table.load()
             else:
-                self._table.create(n_bits)
+                self._table.create(n_bits, notes or {})
         except BaseException:
             self._table.close()
             raise
@@ -296,12 +300,12 @@ class MilvusIndex(MilvusPart):
         """Remove the codes under `ids`, as far as there are any; twice does no harm."""
         self._table.delete(np.unique(_check_ids(ids)))
 
-    def clear(self, n_bits: int | None = None) -> None:
+    def clear(self, n_bits: int | None = None, notes: dict[str, str] | None = None) -> None:
         """Forget all codes and notes; the codes to come may have another length."""
         self._n_bits = HammingIndex(n_bits or self._n_bits).n_bits
         if self._table.exists:
             self._table.drop()
-        self._table.create(self._n_bits)
+        self._table.create(self._n_bits, notes or {})
 
     def notes(self) -> dict[str, str]:
         """What `note` wrote beside the codes."""
@@ -310,6 +314,15 @@ class MilvusIndex(MilvusPart):
     def note(self, **facts: object) -> None:
         """Write facts beside the codes, which stay with them."""
         self._table.note(**facts)
+
+
+def notes_at(address: Address) -> dict[str, str] | None:
+    """What is written beside the codes at an address, None where there is no collection."""
+    table = Table(address)
+    try:
+        return table.notes() if table.exists else None
+    finally:
+        table.close()
 
 
 def _new_ids(next_id: int, n: int) -> Ids:

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from zshash.index._engine import Distances
 from zshash.index._runs import Codes, Ids
@@ -43,3 +44,6 @@ class CodeIndex(Protocol):
 
     def radius(self, queries: ArrayLike, r: int) -> tuple[Ids, Distances, Ids]:
         """Find all codes within distance `r` of each query, `r` included."""
+
+    def search_weighted(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
+        """Find the `k` codes of the largest inner product with each vector."""
