@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 from tests.scale.comparing import assert_near_fit, assert_same_fit, cut
 from zshash import ITQ, KSH, LSH, MLH, SDH, SSH, ZSH, scale
 from zshash.scale.samples import ShardedSamples
+from zshash.scale.shards import open_shards
 
 METHODS = {
     "ZSH anchor": ZSH(37, n_anchors=150, graph="anchor", random_state=0),
@@ -191,6 +192,17 @@ def test_classes_of_an_earlier_fit_are_forgotten(extra, digits):
     assert sorted(hasher.classes_) == sorted(set(words(y)))
     scale.fit(hasher, X, y if extra else several(y), **extra)
     assert not hasattr(hasher, "classes_")
+
+
+def test_chosen_rows_of_shards(digits, tmp_path):
+    X, y, _ = digits
+    shards = [
+        shard.looked_at() for shard in open_shards([X[:900], saved(tmp_path / "x.npy", X[900:])])
+    ]
+    odd = [shard.select(np.arange(1, shard.shape[0], 2)) for shard in shards]
+    known = scale.fit(clone(METHODS["ZSH anchor"]), [X[1:900:2], X[901::2]], y[1::2])
+    assert_same_fit(known, scale.fit(clone(METHODS["ZSH anchor"]), odd, y[1::2]))
+    assert np.array_equal(scale.encode(known, odd), known.encode(X[1::2]))
 
 
 def test_a_second_fit_is_as_the_first(digits, clusters):
