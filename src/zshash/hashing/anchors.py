@@ -66,13 +66,8 @@ def mean_squared_distance(X, anchors):
     With both measured from the mean of the anchors, the products x·a cancel in the mean.
     """
     center = anchors.mean(axis=0, dtype=np.float64)
-    squares = as_rows(X).total(squared_length, center)
+    squares = as_rows(X).squares_from(center)
     return squares / len(X) + np.square(anchors - center).sum() / len(anchors)
-
-
-def squared_length(block, center):
-    """Sum of ‖x − center‖² over a block, float64."""
-    return np.square(block - center).sum()
 
 
 class AnchorKernel:
@@ -84,6 +79,7 @@ class AnchorKernel:
     """
 
     def __init__(self, anchors, bandwidth):
+        self.anchors, self.bandwidth = anchors, bandwidth
         self._scale = 1 / np.sqrt(bandwidth)
         self._center = anchors.mean(axis=0, dtype=np.float64).astype(np.float32)
         offsets = (anchors - self._center) * self._scale

@@ -7,6 +7,12 @@ import numpy as np
 from scipy import linalg
 
 
+TOO_ALIKE = (
+    "the features are too alike for so small a penalty: raise it (beta / alpha of ZSH, mu of SDH, "
+    "ridge of COSDISH, lam of LFH), or use fewer anchors"
+)
+
+
 def add_to_diagonal(M, penalty):
     """M + μI, in place."""
     M[np.diag_indices_from(M)] += penalty
@@ -18,10 +24,7 @@ def factorize(M):
     try:
         return linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError:
-        raise ValueError(
-            "the features are too alike for so small a penalty: raise it (beta / alpha of ZSH, mu "
-            "of SDH, ridge of COSDISH, lam of LFH), or use fewer anchors"
-        ) from None
+        raise ValueError(TOO_ALIKE) from None
 
 
 def solve(factor, AtT):

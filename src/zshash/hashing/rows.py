@@ -42,6 +42,10 @@ class Rows:
         """The sum of ``step(block, *args)`` over blocks of rows, in float64."""
         return add_up(map_blocks(lambda part: step(self.X[part], *args), self.parts()))
 
+    def squares_from(self, center):
+        """Σ‖x − center‖² over all rows."""
+        return self.total(squared_length, center)
+
     def mapped(self, step, *args):
         """Rows ``step(block, *args)``, float32, as many as there are."""
         first = step(self.X[:1], *args)
@@ -54,6 +58,11 @@ class Rows:
         return Rows(V)
 
 
+def squared_length(block, center):
+    """Σ‖x − center‖² over a block, float64."""
+    return np.square(block - center).sum()
+
+
 def as_rows(X):
     """X itself where it has the methods of `Rows`, else the rows of an array."""
-    return X if hasattr(X, "total") else Rows(X)
+    return X if hasattr(X, "squares_from") else Rows(X)

@@ -1,6 +1,7 @@
 """Fits and codes of features that do not fit into memory, or into one machine."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from zshash._extras import needs
 from zshash._files import whole_file
 from zshash._threads import all_cores
 from zshash.codes import code_bytes
@@ -18,7 +20,7 @@ from zshash.hashing.registry import METHODS
 from zshash.scale.cluster import OnDask
 from zshash.scale.samples import ShardedSamples
 from zshash.scale.shards import Shard, ShardError, ShardRows, open_shards
-from zshash.scale.targets import KnownLabels, combine, known_labels, read_targets
+from zshash.scale.targets import KnownLabels, all_targets, combine, known_labels, read_targets
 from zshash.scale.workers import Here, Workers
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ def fit(
     *,
     vectors: ArrayLike | None = None,
     client: "Client | None" = None,
+    device: Any = None,
     progress: bool = False,
 ) -> Any:
     """Fit a hasher to features that lie in shards, of which a block is in memory at a time.
@@ -58,6 +61,10 @@ def fit(
     client : distributed.Client, optional
         A Dask cluster that works on the shards, whose files its workers must see under the same
         paths.
+    device : str or torch.device, optional
+        A GPU that works on the shards, such as "cuda", and holds the kernel features of all
+        samples (2 bytes for each anchor and sample); for ZSH with ``graph=None`` and SDH. By
+        default, where `shards` is a tensor of PyTorch, the device that it is on.
     progress : bool
         Show a bar for each pass over the shards.
 
@@ -75,6 +82,9 @@ def fit(
     (3, 2)
     """
     check_method(hasher)
+    if is_tensor(shards) or device is not None:
+        _check_alone(client)
+        return _fit_on_device(hasher, shards, targets, vectors, device)
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
     own, shared = _read_targets(hasher, found, targets, vectors, workers)
@@ -97,8 +107,9 @@ def encode(
     *,
     output: str | Path | None = None,
     client: "Client | None" = None,
+    device: Any = None,
     progress: bool = False,
-) -> NDArray[np.uint8]:
+) -> Any:
     """Packed codes (n, bytes) of features that lie in shards.
 
     Parameters
@@ -107,6 +118,8 @@ def encode(
         Any fitted method.
     shards, client, progress
         As for `fit`.
+    device : str or torch.device, optional
+        A GPU that works on the shards. The codes of a tensor of PyTorch stay on its device.
     output : path-like, optional
         A ``.npy`` file for the codes, whole or not at all; what is returned is a mapping of it.
 
@@ -120,10 +133,17 @@ def encode(
     True
     """
     check_is_fitted(hasher)
+    if is_tensor(shards) and output is None:
+        _check_alone(client)
+        return _encode_tensor(hasher, shards)
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
     _check_width(hasher, found)
-    parts = workers.map(encode_shard, found, hasher=workers.keep(without_codes(hasher)))
+    if device is None:
+        parts = workers.map(encode_shard, found, hasher=workers.keep(without_codes(hasher)))
+    else:
+        _check_alone(client)
+        parts = _encode_on_device(hasher, found, device)
     if output is None:
         return np.concatenate(list(parts))
     n = sum(shard.shape[0] for shard in found if shard.shape)
@@ -143,6 +163,60 @@ def survey(
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
     return found, list(workers.map(known_labels, found))
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether something is a tensor of PyTorch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _fit_on_device(
+    hasher: Any, given: Any, targets: Any, vectors: ArrayLike | None, device: Any
+) -> Any:
+    gpu = _gpu()
+    gpu.check_method(hasher)
+    where = gpu.find_device(given.device if device is None else device)
+    if is_tensor(given):
+        gpu.check_tensor(given)
+        shards = [Shard(np.empty((0, 0)), "the tensor", shape=tuple(given.shape))]
+        rows = gpu.TensorRows(given.to(where))
+    else:
+        shards = look(open_shards(given), Here())
+        rows = gpu.ShardBlocks(shards, where)
+    targets = targets.cpu().numpy() if is_tensor(targets) else targets
+    own, shared = _read_targets(hasher, shards, targets, vectors, Here())
+    with all_cores():
+        gpu.learn(hasher, rows, all_targets(own or [], shared), where)
+    return hasher
+
+
+def _encode_tensor(hasher: Any, given: Any) -> Any:
+    gpu = _gpu()
+    gpu.check_tensor(given)
+    _check_width(hasher, [Shard(np.empty((0, 0)), "the tensor", shape=tuple(given.shape))])
+    return gpu.encoder(hasher, given.device, is_half=gpu.TensorRows(given).is_half)(given)
+
+
+def _encode_on_device(
+    hasher: Any, shards: Sequence[Shard], device: Any
+) -> Iterator[NDArray[np.uint8]]:
+    gpu = _gpu()
+    where = gpu.find_device(device)
+    encode = gpu.encoder(hasher, where, is_half=False)
+    return (encode(block).cpu().numpy() for block in gpu.ShardBlocks(shards, where).blocks())
+
+
+def _gpu() -> Any:
+    """What needs PyTorch."""
+    with needs("torch"):
+        from zshash.scale import device
+    return device
+
+
+def _check_alone(client: Any) -> None:
+    if client is not None:
+        raise ValueError("give client or device, not both: a cluster works without a device")
 
 
 def look(shards: Sequence[Shard], workers: Workers) -> list[Shard]:

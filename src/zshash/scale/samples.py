@@ -92,6 +92,8 @@ class ShardedSamples:
         """The sum of ``step(block, *args)`` over blocks of rows, in float64."""
         return self._workers.fold(total_of_rows, self._views, step=step, args=self._keep(args))
 
+    squares_from = Rows.squares_from
+
     def mapped(self, step: Callable[..., Any], *args: Any) -> "ShardedSamples":
         """Rows ``step(block, *args)``, made anew whenever they are looked at."""
         other = copy(self)

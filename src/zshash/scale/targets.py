@@ -15,7 +15,7 @@ from zshash.datasets.tables import load_labels, read_numpy
 from zshash.hashing.targets import Targets, matrix_targets
 from zshash.scale.shards import Shard, ShardError, labels_file
 
-__all__ = ["KnownLabels", "combine", "known_labels", "read_targets", "targets_of"]
+__all__ = ["KnownLabels", "all_targets", "combine", "known_labels", "read_targets", "targets_of"]
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,14 @@ def targets_of(own: Any, vectors: NDArray[np.float64] | None) -> Targets:
     matrix = read_numpy(own)["X"] if isinstance(own, Path) else np.asarray(own)
     targets: Targets = matrix_targets(matrix)
     return targets
+
+
+def all_targets(own: Sequence[Any], vectors: NDArray[np.float64] | None) -> Targets:
+    """The targets of all shards at once."""
+    if vectors is not None:
+        return targets_of(np.concatenate(own), vectors)
+    parts = [targets_of(part, None) for part in own]
+    return targets_of(np.concatenate([part.vectors[part.rows] for part in parts]), None)
 
 
 def _split(shards: Sequence[Shard], targets: Any) -> list[Any]:

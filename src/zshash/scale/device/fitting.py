@@ -1,0 +1,117 @@
+"""Fits and codes on a device."""
+
+import numpy as np
+import torch
+
+from zshash.codes import code_bytes
+from zshash.hashing.anchors import KernelHasher
+from zshash.hashing.linear import LinearHasher
+from zshash.scale.device.blocks import DeviceKernel, operations
+from zshash.scale.device.layout import ROWS, padded
+from zshash.scale.device.samples import DeviceSamples
+
+__all__ = ["DeviceError", "encoder", "find_device", "learn"]
+
+ENCODED_ROWS = 2**17  # rows whose features are held at a time
+
+
+class DeviceError(RuntimeError):
+    """A device that is not there or has not enough memory; the message says what to do."""
+
+
+def find_device(name):
+    """The device of that name, or that a tensor is on."""
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        reason = str(error).splitlines()[0]
+        raise DeviceError(f"the device {name!r} can not be used: {reason}") from error
+    return device
+
+
+def check_method(hasher):
+    """Refuse a fit that a device can not do."""
+    if not isinstance(hasher, KernelHasher) or not hasattr(hasher, "_learn"):
+        raise ValueError(
+            f"{type(hasher).__name__} can not be fitted on a device: fit it without, or use ZSH or "
+            "SDH"
+        )
+    if getattr(hasher, "graph", None) is not None and hasher.gamma:
+        raise ValueError(
+            f"graph={hasher.graph!r} is not available on a device: set graph=None, or fit without "
+            "a device"
+        )
+
+
+def check_tensor(X):
+    """Refuse a tensor that is no table of features."""
+    if X.ndim != 2 or not X.dtype.is_floating_point or 0 in X.shape:
+        raise ValueError(
+            f"features are a tensor (n, d) of floats, got shape {tuple(X.shape)} of {X.dtype}"
+        )
+
+
+def learn(hasher, rows, targets, device):
+    """Fit a hasher to `rows`, a `TensorRows` or `ShardBlocks`."""
+    if len(rows) < 2:
+        raise ValueError("there is one row: a fit needs two at least")
+    samples = DeviceSamples(rows, targets, device, bool(hasher.normalize))
+    hasher._features(samples.take(np.array([0, len(rows) - 1])), reset=True)
+    try:
+        hasher._learn(samples)
+    except torch.OutOfMemoryError as error:
+        raise DeviceError(
+            f"{device} has not enough memory for {len(rows)} samples, about 2 bytes for each of "
+            "their kernel features: use fewer anchors or samples, or fit without a device"
+        ) from error
+
+
+def encoder(hasher, device, *, is_half):
+    """The function from features (n, d) on a device to packed codes there."""
+    if type(hasher)._projector is KernelHasher._projector:
+        return _kernel_encoder(hasher, device, is_half)
+    if isinstance(hasher, LinearHasher) and type(hasher)._projector is LinearHasher._projector:
+        return _linear_encoder(hasher, device)
+    raise ValueError(
+        f"{type(hasher).__name__} can not encode on a device: encode without, or use a method "
+        "whose hash function is a matrix product, such as ZSH, SDH or ITQ"
+    )
+
+
+def _kernel_encoder(hasher, device, is_half):
+    kernel = DeviceKernel(
+        hasher.anchors_,
+        hasher.bandwidth_,
+        device,
+        is_half=is_half,
+        normalize=bool(hasher.normalize),
+    )
+    halves = kernel.weights(torch.as_tensor(hasher.projection_, device=device).double())
+    signs = operations(device).signs
+
+    def encode(X):
+        codes = torch.empty((len(X), code_bytes(hasher.n_bits)), dtype=torch.uint8, device=device)
+        shape = min(padded(len(X), ROWS), ENCODED_ROWS), kernel.width
+        room = torch.empty(shape, dtype=torch.float16, device=device)
+        for first in range(0, len(X), ENCODED_ROWS):
+            part = X[first : first + ENCODED_ROWS]
+            Psi = kernel(part, room[: padded(len(part), ROWS)])
+            signs(Psi, halves, hasher.n_bits, codes[first : first + ENCODED_ROWS])
+        return codes
+
+    return encode
+
+
+def _linear_encoder(hasher, device):
+    mean, projection = (
+        torch.as_tensor(array, device=device) for array in (hasher.mean_, hasher.projection_)
+    )
+
+    def encode(X):
+        X = X.float()
+        X = torch.nn.functional.normalize(X, dim=1, eps=1e-30) if hasher.normalize else X
+        bits = (X - mean) @ projection >= 0
+        return torch.from_numpy(np.packbits(bits.cpu().numpy(), axis=1)).to(device)
+
+    return encode

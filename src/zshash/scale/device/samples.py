@@ -1,0 +1,196 @@
+"""Training samples on a device, with the face that fits know from samples in memory."""
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import torch
+
+from zshash.hashing.base import unit_rows
+from zshash.hashing.dcc import SIGNS_OF_A_WORD, measure, update_codes
+from zshash.hashing.ridge import TOO_ALIKE
+from zshash.scale.device.blocks import (
+    Classes,
+    Codes,
+    DeviceBlocks,
+    DeviceKernel,
+    DeviceTargets,
+    operations,
+)
+from zshash.scale.device.layout import BLOCK_BITS, padded
+from zshash.scale.device.products import gram
+
+__all__ = ["DeviceSamples"]
+
+
+class DeviceSamples:
+    """Samples whose kernel features and codes are held on a device.
+
+    Parameters
+    ----------
+    rows : TensorRows or ShardBlocks
+        Features, block by block.
+    targets : Targets
+    device : torch.device
+    normalize : bool
+        Bring every row to unit length.
+    """
+
+    def __init__(self, rows, targets, device, normalize):
+        self._rows, self._targets = rows, targets
+        self._device, self._normalize = device, normalize
+
+    def __len__(self):
+        return len(self._rows)
+
+    @property
+    def n_features(self):
+        """d."""
+        return self._rows.n_features
+
+    def take(self, numbers):
+        """Rows by their numbers, which ascend; on the host."""
+        X = self._rows.take(numbers)
+        return unit_rows(X) if self._normalize else X
+
+    def draw(self, most, rng):
+        """All rows, or `most` of them at random where there are more; on the host."""
+        n = len(self)
+        return self.take(np.sort(rng.choice(n, most, replace=False)) if n > most else np.arange(n))
+
+    def squares_from(self, center):
+        """Σ‖x − center‖²."""
+        center = torch.as_tensor(center, device=self._device)
+        total = sum(self._squares_from(X, center) for X in self._rows.blocks())
+        if not 0 < total < np.inf:
+            what = "all rows of X are equal" if total == 0 else "X contains NaN or infinity"
+            raise ValueError(f"{what}: there is nothing to learn from it as it is")
+        return total
+
+    def _squares_from(self, X, center):
+        direction = center.float()
+        if X.dtype != torch.float16:
+            X = torch.nn.functional.normalize(X, dim=1, eps=1e-30) if self._normalize else X
+            return float((X - direction).square().sum(dim=1).double().sum())
+        squares, _, along = operations(self._device).moments(X, direction, self._normalize)
+        parts = squares.double().sum() - 2 * along.double().sum() + len(X) * center @ center
+        return float(parts)
+
+    @property
+    def n_targets(self):
+        """p."""
+        return self._targets.vectors.shape[1]
+
+    def squared_norm(self):
+        """‖Y‖²."""
+        return self._targets.squared_norm()
+
+    def use(self, kernel):
+        """Let φ be this kernel from now on, and hold it for all samples."""
+        kernel = DeviceKernel(
+            kernel.anchors,
+            kernel.bandwidth,
+            self._device,
+            is_half=self._rows.is_half,
+            normalize=self._normalize,
+        )
+        self._kernel, self._blocks = kernel, DeviceBlocks(kernel, self._device)
+        self._features = Parts([kernel(X) for X in self._rows.blocks()])
+        self._own = Parts(self._targets_of_blocks())
+
+    def _targets_of_blocks(self):
+        """The targets of each block, beside its features."""
+        ends = np.cumsum([0, *self._rows.sizes()])
+        parts = (slice(first, last) for first, last in pairwise(ends))
+        return [self._beside(self._targets[part]) for part in parts]
+
+    def _beside(self, targets):
+        vectors = torch.as_tensor(targets.vectors, device=self._device)
+        labels = torch.as_tensor(targets.rows.astype(np.int32), device=self._device)
+        return DeviceTargets(vectors, Classes(labels, len(vectors)))
+
+    def gram(self, dtype=np.float32):
+        """ΦᵀΦ (m + 1, m + 1), float64 on the device."""
+        dtype = torch.float64 if dtype == np.float64 else torch.float16
+        return self._kernel.gram(sum(gram(Psi, dtype) for Psi in self._features))
+
+    def start(self, n_bits, rng):
+        """Begin with random codes, those that as many samples in memory would begin with."""
+        blocks, stream, do = [], SignStream(rng), operations(self._device)
+        for n, Psi in zip(self._rows.sizes(), self._features, strict=True):
+            bits = torch.from_numpy(stream.draw(n * n_bits)).to(self._device)
+            words = pack(bits.view(n, n_bits) & 1, len(Psi))
+            blocks.append(Codes(n, n_bits, words, do))
+        self._codes = Parts(blocks)
+
+    def measure(self):
+        """The sums of the codes as they are."""
+        return measure(self._codes, self._features, self._own, self._blocks)
+
+    def update(self, P, A, *, alpha, n_sweeps):
+        """The B-step; returns the sums of the new codes."""
+        return update_codes(
+            self._codes,
+            self._features,
+            self._own,
+            P,
+            A,
+            alpha=alpha,
+            n_sweeps=n_sweeps,
+            blocks=self._blocks,
+        )
+
+    def solver(self, M, penalty):
+        """The function from ΦᵀB to P = (M + μI)⁻¹ΦᵀB."""
+        M = torch.as_tensor(M, device=self._device).clone()
+        M.diagonal().add_(penalty)
+        factor = torch.linalg.cholesky_ex(M)
+        identity = torch.eye(len(M), dtype=M.dtype, device=M.device)
+        lower = torch.linalg.solve_triangular(factor.L, identity, upper=False)
+        self._failed = factor.info
+        return partial(torch.matmul, lower.T @ lower)
+
+    def fetch(self, P):
+        """P as an array of NumPy."""
+        if self._failed.item():  # not looked at before, for the device need not be waited for
+            raise ValueError(TOO_ALIKE)
+        return P.cpu().numpy()
+
+    def codes(self):
+        """B, packed (n, ceil(n_bits / 8)), on the host."""
+        return np.concatenate([codes.packed() for codes in self._codes])
+
+
+class Parts(list):
+    """What belongs to each block of rows; a part is the number of a block."""
+
+    def parts(self):
+        """Numbers of all blocks."""
+        return range(len(self))
+
+
+class SignStream:
+    """The random signs that `zshash.hashing.dcc.random_codes` draws, as the last bits of bytes."""
+
+    def __init__(self, rng):
+        self._rng, self._left = rng, np.empty(0, dtype=np.uint8)
+
+    def draw(self, count):
+        """The next `count` bytes."""
+        n_words = -(-max(count - len(self._left), 0) // SIGNS_OF_A_WORD)
+        words = self._rng.randint(0, 2**32, size=n_words, dtype=np.uint32)
+        signs = words.astype("<u4", copy=False).view(np.uint8)
+        if len(self._left):
+            signs = np.concatenate([self._left, signs])
+        self._left = signs[count:].copy()
+        return signs[:count]
+
+
+def pack(bits, n_pad):
+    """Bits (n, l) of 0 and 1 as words (n_pad, l_pad / 32) int32, in the order of numpy.packbits."""
+    n, n_bits = bits.shape
+    wide = torch.zeros((n_pad, padded(n_bits, BLOCK_BITS)), dtype=torch.uint8, device=bits.device)
+    wide[:n, :n_bits] = bits
+    places = 2 ** torch.arange(7, -1, -1, dtype=torch.uint8, device=bits.device)
+    packed = (wide.view(n_pad, -1, 8) * places).sum(dim=2, dtype=torch.uint8)
+    return packed.view(torch.int32)
