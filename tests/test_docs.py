@@ -17,7 +17,14 @@ PAGES += [f"docs/methods/{path.name}" for path in (ROOT / "docs" / "methods").gl
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/guide.md", "docs/pictures.md", "docs/collections.md", "docs/search.md"],
+    [
+        "README.md",
+        "docs/guide.md",
+        "docs/pictures.md",
+        "docs/collections.md",
+        "docs/search.md",
+        "docs/scale.md",
+    ],
 )
 def test_python_code_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
