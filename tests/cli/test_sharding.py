@@ -5,6 +5,7 @@ import json
 import os
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import termios
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -22,6 +24,9 @@ import zshash
 from zshash.cli import main
 from zshash.datasets import digits
 from zshash.datasets.tables import read_numpy
+from zshash.experiments.sharding import open_sharded
+from zshash.scale import ShardError
+from zshash.scale.cluster import connect
 
 DATA = digits()
 NAMES = np.array(DATA.names)
@@ -170,11 +175,15 @@ class TestMistakes:
         folder.mkdir()
         np.save(folder / "a.npy", DATA.X)
         np.save(folder / "a.labels.npy", DATA.labels)
+        (folder / "._a.npy").write_text("of another system, and no shard")
         whole = (folder / "a.npy").read_bytes()
         (folder / "b.npy").write_bytes(whole[:-100])
         for command in (("fit",), ("encode", "-m", model)):
             message = fails(*command, folder, "-o", tmp_path / "out")
             assert f"{folder / 'b.npy'}: it can not be read: it is no whole .npy file" in message
+        (folder / "b.npy").write_text("no numbers")
+        message = fails("fit", folder, "-o", tmp_path / "out")
+        assert "it is no whole .npy file (no array of numbers): copy it again" in message
         np.save(folder / "b.npy", DATA.X[:, 1:])
         assert "all shards must have the same width" in fails("fit", folder, "-o", tmp_path / "out")
         assert names_in(tmp_path) == ["shards"]
@@ -223,6 +232,28 @@ class TestScheduler:
         message = fails("fit", tmp_path / "shards", "-o", tmp_path / "model", *flags)
         assert f"{tmp_path / 'shards' / 'a.npy'}: it can not be read: X contains NaN" in message
         assert names_in(tmp_path) == ["shards"]
+
+    def test_a_shard_that_workers_do_not_see(self, scheduler, tmp_path):
+        message = r"no such file \(any more\): all workers must see it under this path"
+        with connect(scheduler) as client, pytest.raises(ShardError, match=message):
+            open_sharded(str(tmp_path / "absent.npy"), client)
+
+    def test_a_worker_in_place_of_the_scheduler(self, scheduler, home, model, tmp_path):
+        with connect(scheduler) as client:
+            worker = next(iter(client.nthreads()))
+        flags = ("-m", model, "-o", tmp_path / "codes.npy", "--scheduler", worker)
+        message = fails("encode", home / "shards", *flags)
+        assert f"{worker}: it is a Worker of Dask: give the address of its scheduler" in message
+
+    def test_another_kind_of_server(self, home, model, tmp_path):
+        pytest.importorskip("distributed")
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            Thread(target=answer_as_a_web_server, args=(server,), daemon=True).start()
+            address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+            flags = ("-m", model, "-o", tmp_path / "codes.npy", "--scheduler", address)
+            message = fails("encode", home / "shards", *flags)
+        assert f"{address}: no Dask scheduler answers there" in message
+        assert names_in(tmp_path) == []
 
     @pytest.mark.parametrize("name", ["photos", "cifar10", "picture.png"])
     def test_pictures_are_refused(self, name, tmp_path, monkeypatch):
@@ -280,6 +311,14 @@ def test_a_terminal_shows_passes_and_an_interrupt_ends_quietly(tmp_path):
     assert b"Traceback" not in shown
     assert (process.returncode, out) == (1, b"")
     assert not output.exists()
+
+
+def answer_as_a_web_server(server):
+    """Say what a web server says to what it does not understand."""
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(64)
+        connection.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\n")
 
 
 @contextmanager

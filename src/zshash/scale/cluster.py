@@ -17,6 +17,7 @@ import numpy as np
 from zshash._extras import needs
 from zshash._warnings import warn_user
 from zshash.hashing.dcc import Sums
+from zshash.scale.shards import MissingShardError, ShardError
 from zshash.scale.workers import Passes, add_in_pairs
 
 if TYPE_CHECKING:
@@ -210,6 +211,8 @@ def explaining(client: "Client") -> Iterator[None]:
 
     try:
         yield
+    except MissingShardError as error:
+        raise ShardError(f"{error}: all workers must see it under this path") from error
     except KilledWorker as error:
         raise ClusterError(
             "workers died again and again over the same shard, perhaps for want of memory: use "

@@ -23,6 +23,7 @@ from zshash.hashing.rows import BLOCK_ROWS
 
 __all__ = [
     "SUFFIXES",
+    "MissingShardError",
     "Shard",
     "ShardError",
     "ShardRows",
@@ -40,6 +41,10 @@ LABELS = ".labels.npy"
 
 class ShardError(DataError):
     """A shard that can not be read; the message names it and says why."""
+
+
+class MissingShardError(ShardError):
+    """A shard whose file is not there, or not where it is looked for."""
 
 
 class Table(Protocol):
@@ -76,7 +81,9 @@ class NumpyTable:
         try:
             mapping = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
-            raise ShardError(f"it is no whole .npy file ({error}): copy it again") from error
+            # NumPy takes whatever it does not know for pickled objects, and says how to load these
+            why = "no array of numbers" if "pickle" in str(error) else error
+            raise ShardError(f"it is no whole .npy file ({why}): copy it again") from error
         if not isinstance(mapping, np.memmap):
             mapping.close()
             raise ShardError("it is a .npz file: let its name end in .npz")
@@ -154,7 +161,7 @@ class Shard:
         try:
             yield
         except FileNotFoundError as error:
-            raise ShardError(f"{self.name}: there is no such file (any more)") from error
+            raise MissingShardError(f"{self.name}: there is no such file (any more)") from error
         except (OSError, EOFError, ValueError) as error:
             words = str(error).removeprefix(f"{self.name}: ")
             raise ShardError(f"{self.name}: it can not be read: {words}") from error
@@ -294,7 +301,8 @@ def labels_file(path: Path) -> Path:
 
 
 def _is_shard(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES and not path.name.endswith(LABELS) and path.is_file()
+    is_table = path.suffix.lower() in SUFFIXES and not path.name.endswith(LABELS)
+    return is_table and not path.name.startswith(".") and path.is_file()
 
 
 def _in_folder(folder: Path) -> list[Path]:
