@@ -9,7 +9,7 @@ from zshash.hashing.dcc import random_codes
 
 torch = pytest.importorskip("torch")
 
-from zshash.scale.device import blocks, fitting, layout, portable, products, samples  # noqa: E402
+from zshash.scale.device import blocks, fitting, layout, portable, products, signs  # noqa: E402
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
@@ -106,24 +106,24 @@ def test_several_blocks_are_as_good_as_one(data, device, monkeypatch):
     monkeypatch.setattr("zshash.scale.device.fitting.ENCODED_ROWS", 4096)
     tensor = torch.from_numpy(X).to(device)
     cut = scale.fit(clone(hasher), tensor, labels, vectors=vectors)
-    np.testing.assert_allclose(cut.objective_, whole.objective_, rtol=1e-9)
-    assert share_of_equal_bits(cut.codes_, whole.codes_) > 0.999
+    np.testing.assert_allclose(cut.objective_, whole.objective_, rtol=1e-5)
+    np.testing.assert_array_equal(cut.codes_, whole.codes_)
     assert share_of_equal_bits(scale.encode(cut, tensor).cpu().numpy(), cut.encode(X)) > 0.999
 
 
 def test_starting_codes_are_those_of_numpy():
-    for sizes, n_bits in (((5, 3, 9), 37), ((4096,), 64), ((1, 1, 1), 9)):
+    for sizes, n_bits in (((5, 3, 9), 37), ((4096,), 64), ((1, 1, 1), 9), ((700, 1, 20_000), 24)):
         expected = random_codes(sum(sizes), n_bits, rng := np.random.RandomState(3))
-        stream = samples.SignStream(mine := np.random.RandomState(3))
-        drawn = np.concatenate([stream.draw(n * n_bits) & 1 for n in sizes])
-        np.testing.assert_array_equal(2 * drawn.astype(int).reshape(-1, n_bits) - 1, expected)
+        packed = signs.PackedSigns(mine := np.random.RandomState(3))
+        drawn = np.concatenate([packed.draw(n, n_bits) for n in sizes])
+        np.testing.assert_array_equal(drawn, np.packbits(expected > 0, axis=1))
         assert rng.randint(2**31) == mine.randint(2**31)
 
 
 @pytest.mark.parametrize("n_bits", [8, 37, 64, 65, 200])
 def test_bits_are_packed_as_numpy_does(n_bits):
     bits = np.random.RandomState(0).randint(0, 2, (70, n_bits)).astype(np.uint8)
-    words = samples.pack(torch.from_numpy(bits), 4096)
+    words = blocks.as_words(np.packbits(bits, axis=1), 4096, "cpu")
     codes = blocks.Codes(70, n_bits, words, portable)
     np.testing.assert_array_equal(codes.packed(), np.packbits(bits, axis=1))
     np.testing.assert_array_equal(codes.signs[:n_bits, :70].T.numpy(), 2.0 * bits - 1)
@@ -160,7 +160,7 @@ def test_what_a_device_can_not_do_is_said(data):
         with pytest.raises(ValueError, match=message):
             scale.fit(hasher, tensor, np.arange(60) % 2)
     with pytest.raises(ValueError, match="one row: a fit needs two at least"):
-        scale.fit(hasher, torch.ones((1, 5)), [0])
+        scale.fit(hasher, torch.ones((1, 5)), [0], vectors=vectors)
     with pytest.raises(ValueError, match="too alike for so small a penalty"):
         scale.fit(
             ZSH(8, n_anchors=20, graph=None, beta=0.0, bandwidth=1e6),
@@ -188,8 +188,8 @@ class TestKernels:
         rng = np.random.RandomState(0)
         X = torch.from_numpy(rng.standard_normal((n, 83)).astype(np.float16))
         labels = torch.from_numpy(rng.randint(0, c, n).astype(np.int32))
-        bits = torch.from_numpy(rng.randint(0, 2, (n, n_bits)).astype(np.uint8))
-        words = samples.pack(bits, layout.padded(n, layout.ROWS))
+        packed = np.packbits(rng.randint(0, 2, (n, n_bits)), axis=1)
+        words = blocks.as_words(packed, layout.padded(n, layout.ROWS), "cpu")
         return X, labels, words, n_bits, c, rng
 
     @staticmethod
@@ -230,12 +230,12 @@ class TestKernels:
             classes = blocks.Classes(labels.to(device), c)
             sums = do.sum_by_class(codes, classes)[:, :n_bits].cpu()
             found.append((int(flips), codes.packed(), sums.numpy(), codes.signs[:n_bits].cpu()))
-        (flips, packed, sums, signs), (flips_, packed_, sums_, signs_) = found
+        (flips, packed, sums, own), (flips_, packed_, sums_, own_) = found
         assert flips_ == pytest.approx(flips, rel=1e-3)
         assert share_of_equal_bits(packed, packed_) > 0.999
         if np.array_equal(packed, packed_):
             np.testing.assert_array_equal(sums, sums_)
-            assert torch.equal(signs, signs_)
+            assert torch.equal(own, own_)
 
     def test_projections(self, parts):
         _, labels, words, n_bits, c, rng = parts

@@ -10,7 +10,15 @@ from zshash.scale.device import portable
 from zshash.scale.device.layout import BLOCK_BITS, COLUMNS, ROWS, padded
 from zshash.scale.device.products import Halves, agreement, correlate
 
-__all__ = ["Classes", "Codes", "DeviceBlocks", "DeviceKernel", "DeviceTargets", "operations"]
+__all__ = [
+    "Classes",
+    "Codes",
+    "DeviceBlocks",
+    "DeviceKernel",
+    "DeviceTargets",
+    "as_words",
+    "operations",
+]
 
 LOG2E = math.log2(math.e)
 
@@ -102,6 +110,15 @@ class DeviceKernel:
         moved = P.clone()
         moved[-1] += self.constants @ P
         return Halves(moved, self.width)
+
+
+def as_words(packed, n_pad, device):
+    """Packed codes (n, bytes) of the host as words (n_pad, l_pad / 32) on a device."""
+    n, n_bytes = packed.shape
+    width = padded(n_bytes, BLOCK_BITS // 8)
+    words = torch.zeros((n_pad, width), dtype=torch.uint8, device=device)
+    words[:n, :n_bytes] = torch.from_numpy(packed).to(device)
+    return words.view(torch.int32)
 
 
 class Codes:

@@ -58,7 +58,8 @@ def descend(H, words, B, G, n, *, n_sweeps=1):
     fields, G = H[:n_bits, :n].T.cpu().numpy(), G.float().cpu().numpy()
     nothing = np.zeros((1, n_bits)), np.zeros(n, dtype=np.intp)
     flips = descend_rows(rows, rows.astype(np.float32) @ G, *nothing, fields, 1.0, G, n_sweeps)
-    words[:n] = as_words(packing.pack(rows > 0), words.shape[1]).to(words.device)
+    packed = torch.from_numpy(packing.pack(rows > 0)).to(words.device)
+    words.view(torch.uint8)[:n, : packed.shape[1]] = packed
     unpack(words, n, B)
     return flips
 
@@ -75,10 +76,3 @@ def sum_by_class(codes, classes):
     signs = codes.signs[:, : len(codes)].T.to(torch.int32)
     sums = torch.zeros((classes.number, signs.shape[1]), dtype=torch.int32, device=signs.device)
     return sums.index_add_(0, classes.labels, signs)
-
-
-def as_words(packed, n_words):
-    """Packed codes (n, bytes) uint8 as words (n, n_words) int32, with zeros behind them."""
-    wide = np.zeros((len(packed), 4 * n_words), dtype=np.uint8)
-    wide[:, : packed.shape[1]] = packed
-    return torch.from_numpy(wide.view(np.int32))

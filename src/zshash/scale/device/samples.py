@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from zshash.hashing.base import unit_rows
-from zshash.hashing.dcc import SIGNS_OF_A_WORD, measure, update_codes
+from zshash.hashing.dcc import measure, update_codes
 from zshash.hashing.ridge import TOO_ALIKE
 from zshash.scale.device.blocks import (
     Classes,
@@ -15,10 +15,11 @@ from zshash.scale.device.blocks import (
     DeviceBlocks,
     DeviceKernel,
     DeviceTargets,
+    as_words,
     operations,
 )
-from zshash.scale.device.layout import BLOCK_BITS, padded
 from zshash.scale.device.products import gram
+from zshash.scale.device.signs import PackedSigns
 
 __all__ = ["DeviceSamples"]
 
@@ -116,10 +117,9 @@ class DeviceSamples:
 
     def start(self, n_bits, rng):
         """Begin with random codes, those that as many samples in memory would begin with."""
-        blocks, stream, do = [], SignStream(rng), operations(self._device)
+        blocks, signs, do = [], PackedSigns(rng), operations(self._device)
         for n, Psi in zip(self._rows.sizes(), self._features, strict=True):
-            bits = torch.from_numpy(stream.draw(n * n_bits)).to(self._device)
-            words = pack(bits.view(n, n_bits) & 1, len(Psi))
+            words = as_words(signs.draw(n, n_bits), len(Psi), self._device)
             blocks.append(Codes(n, n_bits, words, do))
         self._codes = Parts(blocks)
 
@@ -167,30 +167,3 @@ class Parts(list):
     def parts(self):
         """Numbers of all blocks."""
         return range(len(self))
-
-
-class SignStream:
-    """The random signs that `zshash.hashing.dcc.random_codes` draws, as the last bits of bytes."""
-
-    def __init__(self, rng):
-        self._rng, self._left = rng, np.empty(0, dtype=np.uint8)
-
-    def draw(self, count):
-        """The next `count` bytes."""
-        n_words = -(-max(count - len(self._left), 0) // SIGNS_OF_A_WORD)
-        words = self._rng.randint(0, 2**32, size=n_words, dtype=np.uint32)
-        signs = words.astype("<u4", copy=False).view(np.uint8)
-        if len(self._left):
-            signs = np.concatenate([self._left, signs])
-        self._left = signs[count:].copy()
-        return signs[:count]
-
-
-def pack(bits, n_pad):
-    """Bits (n, l) of 0 and 1 as words (n_pad, l_pad / 32) int32, in the order of numpy.packbits."""
-    n, n_bits = bits.shape
-    wide = torch.zeros((n_pad, padded(n_bits, BLOCK_BITS)), dtype=torch.uint8, device=bits.device)
-    wide[:n, :n_bits] = bits
-    places = 2 ** torch.arange(7, -1, -1, dtype=torch.uint8, device=bits.device)
-    packed = (wide.view(n_pad, -1, 8) * places).sum(dim=2, dtype=torch.uint8)
-    return packed.view(torch.int32)
