@@ -25,6 +25,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 ENVIRONMENT = Path(__file__).parents[1] / ".venv-milvus"
@@ -144,15 +145,13 @@ def _raise_loopback() -> None:
 
 def _unpack() -> None:
     """Unpack the server's programs, which come compressed, where they are not yet."""
-    import milvus  # only where the server comes from
-
+    milvus = import_module("milvus")  # only where the server comes from
     milvus._initialize_data_files(BINARIES)
 
 
 def _launch(folder: Path, options: list[str]) -> subprocess.Popen[bytes]:
     """Start the server's own program with a configuration in the folder."""
-    import milvus
-
+    milvus = import_module("milvus")
     folder.mkdir(parents=True, exist_ok=True)
     config = milvus.MilvusServerConfig(data_dir=str(folder))
     for part in PARTS:

@@ -18,7 +18,7 @@ from zshash.index.milvus import MilvusError, _conditions
 
 INT64 = np.iinfo(np.int64)
 SETTINGS = settings(
-    max_examples=8,
+    max_examples=6,
     phases=[Phase.generate],  # each example takes a second, and many are needed to find a smaller
     deadline=None,
     derandomize=True,
@@ -204,7 +204,7 @@ def test_many_queries_in_one_call(opened):
     own = clustered(1, 3000, size=100)
     for each in (index, twin):
         each.add(own)
-    assert_same(index, twin, own[:400], 50, 3)
+    assert_same(index, twin, own[:300], 50, 3)
 
 
 def test_what_others_write_is_seen_after_a_refresh(server, opened):
@@ -320,27 +320,6 @@ def test_the_client_is_imported_when_it_is_needed():
     code += "zshash.index.MilvusIndex('milvus://127.0.0.1:1/x', 16)\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pymilvus is not installed: pip install 'zshash[milvus]'" in done.stderr
-
-
-def test_a_server_that_is_gone_and_comes_back(server):
-    index = MilvusIndex(f"milvus://{server.address}/outage?timeout=3", 16)
-    own = near_each_other(0, 50, 16)
-    index.add(own)
-    server.stop()
-    try:
-        start = time.monotonic()
-        with pytest.raises(MilvusError, match="see that it runs, and try again"):
-            index.search(own[:1], 3)
-        with pytest.raises(MilvusError, match="see that it runs, and try again"):
-            index.put(own[:3], [50, 51, 52])
-        assert time.monotonic() - start < 20
-    finally:
-        server.start()
-    index.close()
-    again, twin = MilvusIndex(f"milvus://{server.address}/outage", 16), HammingIndex(16)
-    twin.add(own)
-    assert_same(again, twin, own[:3], 60, 3)
-    again.close()
 
 
 def test_a_million_codes(opened):

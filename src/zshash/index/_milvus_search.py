@@ -17,6 +17,7 @@ from zshash.index._runs import Codes, Ids
 __all__ = ["NOTHING", "all_rows", "nearest", "ordered", "within"]
 
 SPARE = 64  # more than was asked for, as most queries have rows at the same distance
+FEW = 1024  # rows that most groups are within: servers take long to make room for more
 
 NOTHING = Hits(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
 
@@ -68,13 +69,12 @@ def nearest(table: Table, queries: Codes, k: int, n_bits: int, condition: str = 
         row.take(hits, is_all=len(hits.ids) < limit)
     while any(row.missing > 0 for row in rows):
         for distance, places in _by_start(rows):
-            answers = table.between(queries[places], distance, distance + 1, condition)
-            for place, hits in zip(places, answers, strict=True):
-                parts = _parts(table, queries[place], distance, distance + 1, condition, hits)
+            groups = _all(table, queries[places], distance, distance + 1, condition)
+            for place, parts in zip(places, groups, strict=True):
                 rows[place].take_group(parts)
         for start, places in _by_start(rows):
             far = queries[places] if start <= n_bits else queries[:0]
-            answers = table.between(far, start, n_bits + 1, condition)
+            answers = table.between(far, start, n_bits + 1, table.limit, condition)
             for place in places:
                 hits = next(answers, NOTHING)
                 rows[place].take(hits, is_all=len(hits.ids) < table.limit)
@@ -92,28 +92,31 @@ def _by_start(rows: Sequence[_Row]) -> list[tuple[int, list[int]]]:
 
 def within(table: Table, queries: Codes, r: int, condition: str = "") -> list[Hits]:
     """All rows within a radius of each query, ordered."""
-    answers = table.between(queries, 0, r + 1, condition)
-    return [
-        ordered(list(_parts(table, query, 0, r + 1, condition, hits)))
-        for query, hits in zip(queries, answers, strict=True)
-    ]
+    return [ordered(list(parts)) for parts in _all(table, queries, 0, r + 1, condition)]
 
 
-def _parts(
-    table: Table, query: Codes, low: int, high: int, condition: str, hits: Hits
-) -> Iterator[Hits]:
-    """All rows between two distances, ids ascending from part to part; `hits` are known of them."""
-    waiting: list[tuple[int, int, Hits | None]] = [(int(INT64.min), int(INT64.max), hits)]
+def _all(
+    table: Table, queries: Codes, low: int, high: int, condition: str
+) -> Iterator[Iterator[Hits]]:
+    """For each query all rows between two distances, ids ascending from part to part."""
+    few = min(FEW, table.limit)
+    answers = table.between(queries, low, high, few, condition)
+    for query, hits in zip(queries, answers, strict=True):
+        yield iter([hits]) if len(hits.ids) < few else _parts(table, query, low, high, condition)
+
+
+def _parts(table: Table, query: Codes, low: int, high: int, condition: str) -> Iterator[Hits]:
+    """The same for one query with many."""
+    waiting = [(int(INT64.min), int(INT64.max))]
     while waiting:
-        first, last, found = waiting.pop()
-        if found is None:
-            own = both(span(first, last), condition)
-            (found,) = table.between(query[None], low, high, own)
+        first, last = waiting.pop()
+        own = both(span(first, last), condition)
+        (found,) = table.between(query[None], low, high, table.limit, own)
         if len(found.ids) < table.limit:
             yield found
             continue
         middle = _middle(found.ids)
-        waiting += [(middle + 1, last, None), (first, middle, None)]
+        waiting += [(middle + 1, last), (first, middle)]
 
 
 def _middle(ids: Ids) -> int:

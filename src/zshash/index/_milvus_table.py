@@ -9,6 +9,7 @@ second that a server takes to show what is written at the very moment.
 """
 
 import logging
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ HITS_AT_ONCE = 2**21  # rows of an answer to several queries
 QUERIES_AT_ONCE = 256
 ROWS_AT_ONCE = 16_384
 IDS_AT_ONCE = 8_192
-SECONDS_TO_CONNECT = 3.0
+SECONDS_TO_CONNECT, SECONDS_TO_LOAD, SECONDS_BETWEEN = 3.0, 600.0, 0.2
 ID, CODE, PREFIX = "id", "code", "zshash."
 GONE = 100  # the server's number for a collection that is not there
 INT64 = np.iinfo(np.int64)
@@ -128,7 +129,7 @@ class Table:
                 wanted = self._client.prepare_index_params()
                 wanted.add_index(CODE, index_type="BIN_FLAT", metric_type="HAMMING")
                 self._client.create_index(self.address.name, wanted, **self._patience)
-            self._client.load_collection(self.address.name, **self._patience)
+            self._client.load_collection(self.address.name, timeout=SECONDS_TO_LOAD)
         self.refresh()
 
     def drop(self) -> None:
@@ -186,9 +187,17 @@ class Table:
         self.refresh()
 
     def flush(self) -> None:
-        """Have all rows in the server's files, and not in its log alone."""
+        """Have all rows in the server's files, and not in its log alone, and in its index."""
+        end = time.monotonic() + SECONDS_TO_LOAD
         with self._reporting():
             self._client.flush(self.address.name, **self._patience)
+            while self._n_waiting() and time.monotonic() < end:
+                time.sleep(SECONDS_BETWEEN)
+
+    def _n_waiting(self) -> int:
+        """How many rows are not in the server's index yet."""
+        about = self._client.describe_index(self.address.name, CODE, **self._patience)
+        return int(about.get("pending_index_rows", 0))
 
     def count(self, condition: str = "") -> int:
         """How many rows meet a condition."""
@@ -207,10 +216,12 @@ class Table:
         """The nearest rows of each query; which of those at the largest distance, by chance."""
         return self._search(queries, limit, condition, {})
 
-    def between(self, queries: Codes, low: int, high: int, condition: str = "") -> Iterator[Hits]:
+    def between(
+        self, queries: Codes, low: int, high: int, limit: int, condition: str = ""
+    ) -> Iterator[Hits]:
         """Rows at a distance of `low` or more and less than `high`, the nearest of them."""
         bounds = {"radius": high, "range_filter": low}
-        return self._search(queries, self.limit, condition, bounds)
+        return self._search(queries, limit, condition, bounds)
 
     def _search(
         self, queries: Codes, limit: int, condition: str, bounds: dict[str, int]
