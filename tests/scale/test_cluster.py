@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import suppress
 from threading import Thread
 
 import numpy as np
@@ -309,29 +310,35 @@ def test_a_worker_that_dies_is_not_missed(
     assert_same_fit(here, there)
 
 
-def slowly(block, folder, pid):
-    """The sum of a block, for which its worker waits at first."""
-    (folder / f"{os.getpid()}").touch()
-    if os.getpid() == pid:
-        time.sleep(60)  # and dies meanwhile
+def sum_or_wait(block, folder):
+    """The sum of a block; the first worker that is asked for one waits to be killed instead."""
+    with suppress(FileExistsError):
+        folder.mkdir()
+        (folder / str(os.getpid())).touch()
+        time.sleep(60)
     return block.sum(axis=0, dtype=np.float64)
 
 
+def kill_who_waits(folder):
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for path in folder.glob("*"):
+            os.kill(int(path.name), signal.SIGKILL)
+            return
+        time.sleep(0.02)
+
+
 def test_a_worker_that_dies_at_work_is_not_missed(client, shards, tmp_path):
-    pid = next(iter(client.run(os.getpid).values()))
-    on_dask = OnDask(client)
-    samples = ShardedSamples(look(open_shards(shards), on_dask), on_dask)
-
-    def wait_and_kill():
-        while not (tmp_path / str(pid)).exists():
-            time.sleep(0.02)
-        os.kill(pid, signal.SIGKILL)
-
-    killer = Thread(target=wait_and_kill)
+    folder, workers = tmp_path / "waiting", OnDask(client)
+    samples = ShardedSamples(look(open_shards(shards), workers), workers)
+    killer = Thread(target=kill_who_waits, args=(folder,))
+    start = time.monotonic()
     killer.start()
-    total = samples.total(slowly, tmp_path, pid)
+    total = samples.total(sum_or_wait, folder)
     killer.join()
-    assert np.array_equal(total, samples.total(slowly, tmp_path, 0))
+    assert time.monotonic() - start < 30
+    assert len(list(folder.iterdir())) == 1
+    assert np.array_equal(total, samples.total(sum_or_wait, folder))
     np.testing.assert_allclose(total, np.concatenate(shards).sum(axis=0), rtol=1e-3, atol=0.5)
 
 
