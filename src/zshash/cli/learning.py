@@ -106,18 +106,18 @@ def fit(
         notes = fit_model(hasher, data, output, **chosen)
     if as_json:
         print_json(notes)
-        return
-    click.echo(
-        f"{output}: {method}, {bits} bits, {notes['n_train']} samples"
-        + (f" of {count(notes['seen'], 'seen categor', 'y', 'ies')}" if notes["seen"] else "")
-        + f", {notes['fit_seconds']:.1f} s"
-    )
-    if unseen:
+    else:
+        _tell(f"{output}: {method}, {bits} bits", notes)
+
+
+def _tell(model: str, notes: dict[str, Any]) -> None:
+    """Print what a model has learned from."""
+    seen = f" of {count(notes['seen'], 'seen categor', 'y', 'ies')}" if notes["seen"] else ""
+    click.echo(f"{model}, {notes['n_train']} samples{seen}, {notes['fit_seconds']:.1f} s")
+    if notes["unseen"]:
         click.echo(f"never seen: {plain(notes['unseen'])}")
     if notes.get("graph") == "anchor":
-        click.echo(
-            f"graph: {notes['graph']} (knn, the default elsewhere, needs all rows in memory)"
-        )
+        click.echo("graph: anchor (knn, the default elsewhere, needs all rows in memory)")
 
 
 @click.command()
