@@ -6,7 +6,6 @@ P = (AᵀA + μI)⁻¹AᵀT. Only AᵀA and AᵀT enter, so A may have any numbe
 import numpy as np
 from scipy import linalg
 
-
 TOO_ALIKE = (
     "the features are too alike for so small a penalty: raise it (beta / alpha of ZSH, mu of SDH, "
     "ridge of COSDISH, lam of LFH), or use fewer anchors"

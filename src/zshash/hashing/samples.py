@@ -42,7 +42,7 @@ class Samples(Rows):
         return self.features.total(step, *args)
 
     def start(self, n_bits, rng):
-        """Begin with random codes."""
+        """Begin with random codes; `rng` must not be used until they have been measured."""
         self.B = random_codes(len(self), n_bits, rng)
 
     def measure(self):

@@ -146,13 +146,14 @@ class SDH(KernelHasher):
     def _learn(self, samples):
         """Learn from sums over samples, wherever their rows are."""
         rng = check_random_state(self.random_state)
-        samples.use(self._fit_kernel(samples, rng))
+        kernel = self._fit_kernel(samples, rng)
+        samples.start(self.n_bits, rng)
+        samples.use(kernel)
         # In float64: the rounding of float32 products would drown a μ as small as the authors'.
         self._alternate(samples, samples.solver(samples.gram(np.float64), self.mu), rng)
 
     def _alternate(self, samples, solve, rng):
         """Update B, W and P in turn until P stays as it is."""
-        samples.start(self.n_bits, rng)
         sums, squared_norm = samples.measure(), samples.squared_norm()
         W = ridge(sums.BtB, sums.YtB.T, self.lam)
         P = solve(sums.PhitB)

@@ -184,7 +184,11 @@ class ZSH(KernelHasher):
     def _learn(self, samples):
         """Learn from sums over samples, wherever their rows are."""
         rng = check_random_state(self.random_state)
-        samples.use(self._fit_kernel(samples, rng))
+        kernel = self._fit_kernel(samples, rng)
+        samples.start(
+            self.n_bits, rng
+        )  # perhaps meanwhile: nothing is drawn until they are measured
+        samples.use(kernel)
         solver = samples.solver(self._system_matrix(samples), self.beta / self.alpha)
         self._alternate(samples, solver, rng)
 
@@ -200,12 +204,10 @@ class ZSH(KernelHasher):
 
     def _alternate(self, samples, solve, rng):
         """Update P, B, R and W in turn until the codes stay as they are."""
-        p = samples.n_targets
-        samples.start(self.n_bits, rng)
+        sums, squared_norm, p = samples.measure(), samples.squared_norm(), samples.n_targets
         A = random_mapping(self.n_bits, p, self.init_scale, rng)
         R = np.eye(p) if self.rotation is None else random_orthogonal(p, rng)
         W = A @ R
-        sums, squared_norm = samples.measure(), samples.squared_norm()
         values = []
         for _ in range(self.max_iter):
             P = solve(sums.PhitB)  # eq. (8): P = M⁻¹ΦᵀB

@@ -1,7 +1,7 @@
 """The same fits and codes where features do not fit into memory, or into one machine."""
 
 from zshash.scale.cluster import ClusterError
-from zshash.scale.fitting import encode, fit
+from zshash.scale.fitting import encode, fit, frozen
 from zshash.scale.shards import ShardError
 
-__all__ = ["ClusterError", "ShardError", "encode", "fit"]
+__all__ = ["ClusterError", "ShardError", "encode", "fit", "frozen"]

@@ -26,7 +26,7 @@ from zshash.scale.workers import Here, Workers
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["check_method", "encode", "fit", "survey"]
+__all__ = ["check_method", "encode", "fit", "frozen", "survey"]
 
 CHUNK_ROWS = 16384  # rows encoded at a time
 
@@ -165,6 +165,24 @@ def survey(
     return found, list(workers.map(known_labels, found))
 
 
+def frozen(hasher: Any, device: Any, *, is_half: bool = True) -> Any:
+    """A function from tensors (n, d) on a device to packed codes there, for many calls.
+
+    What `encode` does, with all that it needs made once and kept on the device.
+
+    Parameters
+    ----------
+    hasher : Hasher
+        A fitted method whose hash function is a matrix product, such as ZSH, SDH, KSH or ITQ.
+    device : str or torch.device
+    is_half : bool
+        Whether the tensors will be of float16; else they are of float32.
+    """
+    check_is_fitted(hasher)
+    gpu = _gpu()
+    return gpu.encoder(hasher, gpu.find_device(device), is_half=is_half)
+
+
 def is_tensor(value: Any) -> bool:
     """Whether something is a tensor of PyTorch."""
     torch = sys.modules.get("torch")
@@ -194,7 +212,6 @@ def _fit_on_device(
 def _encode_tensor(hasher: Any, given: Any) -> Any:
     gpu = _gpu()
     gpu.check_tensor(given)
-    _check_width(hasher, [Shard(np.empty((0, 0)), "the tensor", shape=tuple(given.shape))])
     return gpu.encoder(hasher, given.device, is_half=gpu.TensorRows(given).is_half)(given)
 
 

@@ -70,13 +70,25 @@ def learn(hasher, rows, targets, device):
 def encoder(hasher, device, *, is_half):
     """The function from features (n, d) on a device to packed codes there."""
     if type(hasher)._projector is KernelHasher._projector:
-        return _kernel_encoder(hasher, device, is_half)
-    if isinstance(hasher, LinearHasher) and type(hasher)._projector is LinearHasher._projector:
-        return _linear_encoder(hasher, device)
-    raise ValueError(
-        f"{type(hasher).__name__} can not encode on a device: encode without, or use a method "
-        "whose hash function is a matrix product, such as ZSH, SDH or ITQ"
-    )
+        encode = _kernel_encoder(hasher, device, is_half)
+    elif type(hasher)._projector is LinearHasher._projector:
+        encode = _linear_encoder(hasher, device)
+    else:
+        raise ValueError(
+            f"{type(hasher).__name__} can not encode on a device: encode without, or use a method "
+            "whose hash function is a matrix product, such as ZSH, SDH or ITQ"
+        )
+    dtype = torch.float16 if is_half else torch.float32
+
+    def encode_checked(X):
+        if X.ndim != 2 or X.shape[1] != hasher.n_features_in_:
+            raise ValueError(
+                f"a tensor of shape {tuple(X.shape)} was given, but the hasher was fitted to rows "
+                f"of {hasher.n_features_in_} features"
+            )
+        return encode(X.to(device=device, dtype=dtype).contiguous())
+
+    return encode_checked
 
 
 def _kernel_encoder(hasher, device, is_half):

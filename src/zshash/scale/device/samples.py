@@ -1,5 +1,6 @@
 """Training samples on a device, with the face that fits know from samples in memory."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ from zshash.scale.device.blocks import (
     as_words,
     operations,
 )
+from zshash.scale.device.layout import ROWS, padded
 from zshash.scale.device.products import gram
 from zshash.scale.device.signs import PackedSigns
 
@@ -116,15 +118,27 @@ class DeviceSamples:
         return self._kernel.gram(sum(gram(Psi, dtype) for Psi in self._features))
 
     def start(self, n_bits, rng):
-        """Begin with random codes, those that as many samples in memory would begin with."""
-        blocks, signs, do = [], PackedSigns(rng), operations(self._device)
-        for n, Psi in zip(self._rows.sizes(), self._features, strict=True):
-            words = as_words(signs.draw(n, n_bits), len(Psi), self._device)
-            blocks.append(Codes(n, n_bits, words, do))
-        self._codes = Parts(blocks)
+        """Begin with random codes, those that as many samples in memory would begin with.
+
+        A thread draws them while the device works; they are there when they are measured.
+        """
+        signs, sizes, thread = PackedSigns(rng), self._rows.sizes(), ThreadPoolExecutor(1)
+        self._drawn = thread.submit(lambda: [signs.draw(n, n_bits) for n in sizes])
+        self._n_bits, self._codes = n_bits, None
+        thread.shutdown(wait=False)
+
+    def _begin(self):
+        """Bring the codes that were drawn to the device."""
+        do = operations(self._device)
+        self._codes = Parts()
+        for packed in self._drawn.result():
+            words = as_words(packed, padded(len(packed), ROWS), self._device)
+            self._codes.append(Codes(len(packed), self._n_bits, words, do))
 
     def measure(self):
         """The sums of the codes as they are."""
+        if self._codes is None:
+            self._begin()
         return measure(self._codes, self._features, self._own, self._blocks)
 
     def update(self, P, A, *, alpha, n_sweeps):
