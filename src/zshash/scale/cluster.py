@@ -81,17 +81,21 @@ async def _kind(address: str) -> str:
 
 def _compare_versions(client: "Client") -> None:
     """Warn where workers may compute something else than this process would, or nothing."""
-    found: Any = client.get_versions(packages=list(PACKAGES))
+    ask, packages = client._get_versions, list(PACKAGES)
+    try:
+        found: Any = client.sync(ask, packages=packages, callback_timeout=10)
+    except TimeoutError:  # as where a worker has just died; `get_versions` would wait without end
+        return
     here = found["client"]["packages"]
     there = {address: facts["packages"] for address, facts in found["workers"].items()}
-    for address, packages in there.items():
-        if not packages.get("zshash"):
+    for address, own in there.items():
+        if not own.get("zshash"):
             raise ClusterError(f"{address}: the worker has no zshash: install it there, too")
     others = {
-        f"{name} {packages.get(name)}, here {here.get(name)}"
-        for packages in there.values()
+        f"{name} {own.get(name)}, here {here.get(name)}"
+        for own in there.values()
         for name in ("python", "numpy", *PACKAGES)
-        if packages.get(name) != here.get(name)
+        if own.get(name) != here.get(name)
     }
     if others:
         warn_user(f"the workers have other versions: {'; '.join(sorted(others))}")
