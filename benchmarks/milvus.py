@@ -38,8 +38,10 @@ def make_codes(n: int) -> NDArray[np.uint8]:
     """Codes in clusters."""
     rng = np.random.default_rng(0)
     centres = rng.integers(0, 256, (max(1, n // CLUSTER), N_BITS // 8), dtype=np.uint8)
-    noise = np.packbits(rng.random((n, N_BITS)) < 0.03, axis=1)
-    return centres[np.arange(n) % len(centres)] ^ noise
+    codes = centres[np.arange(n) % len(centres)]
+    for part in np.array_split(codes, -(-n // 1_000_000)):
+        part ^= np.packbits(rng.random((len(part), N_BITS)) < 0.03, axis=1)
+    return codes
 
 
 def resident(server: Server) -> int:
@@ -117,7 +119,9 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="few codes, to see that it works")
-    quick = parser.parse_args().quick
+    parser.add_argument("--codes", type=int, nargs="+", default=SIZES, help="how many")
+    options = parser.parse_args()
+    quick = options.quick
     print(f"{N_BITS} bits, clusters of {CLUSTER}, k = {K}, radius {R}")
     print("each number of codes in a server of its own")
     print("medians; one noisy machine: compare inside a run\n")
@@ -125,7 +129,7 @@ def main() -> None:
         print(reason)
         return
     use_client()
-    for n in QUICK if quick else SIZES:
+    for n in QUICK if quick else options.codes:
         with (
             tempfile.TemporaryDirectory(prefix="milvus-") as folder,
             running(Path(folder)) as server,

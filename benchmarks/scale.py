@@ -12,7 +12,6 @@ their gain is their number.
 import argparse
 import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from multiprocessing import get_context
@@ -51,15 +50,22 @@ def shards_of(folder: Path, n: int, rows: int) -> dict[str, Any]:
     return {"shards": paths, "targets": labels, "vectors": names}
 
 
+def peak_memory() -> int:
+    """Bytes that this process has had in memory at most, on Linux those since it was started."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
+
+
 def fit_alone(folder: Path, n: int, rows: int, n_anchors: int) -> dict[str, Any]:
     """Seconds, peak memory and objective of a fit in this process."""
     hasher = clone(HASHER).set_params(n_anchors=n_anchors)
     start = time.perf_counter()
     scale.fit(hasher, **shards_of(folder, n, rows))
     elapsed = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
-        1 if sys.platform == "darwin" else 1024
-    )
+    peak = peak_memory()
     return {
         "seconds": elapsed,
         "peak": peak,

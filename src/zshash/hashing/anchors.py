@@ -3,6 +3,7 @@
 φ(x) = [exp(−‖x − a₁‖²/δ), …, exp(−‖x − a_m‖²/δ), 1]
 """
 
+import threading
 from numbers import Integral, Real
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils import gen_batches
 from zshash._threads import add_up, map_blocks, run_blocks
 from zshash._warnings import warn_user
 from zshash.hashing.base import SupervisedHasher, check_choice, check_number
+from zshash.hashing.mersenne import choose
 from zshash.hashing.rows import BLOCK_ROWS, as_rows
 
 FAR = 1e30  # squared distance in units of δ beyond which nothing is computed
@@ -39,7 +41,7 @@ def choose_anchors(X, n_anchors, *, method, rng):
         n_anchors = len(X)
     rows = as_rows(X)
     if method == "random":
-        return rows.take(np.sort(rng.choice(len(rows), size=n_anchors, replace=False)))
+        return rows.take(np.sort(choose(len(rows), n_anchors, rng)))
     X = rows.draw(ROWS_PER_CENTER * n_anchors, rng)
     clusters = MiniBatchKMeans(
         n_anchors,
@@ -103,7 +105,7 @@ class AnchorKernel:
     def __call__(self, X, out=None):
         """φ(X) (n, m + 1) float32."""
         n, d = X.shape
-        left = np.empty((n, d + 2), dtype=np.float32)
+        left = _room(n, d + 2) if n <= PIECE_ROWS else np.empty((n, d + 2), dtype=np.float32)
         offsets = left[:, :d]
         np.subtract(X, self._center, out=offsets)
         offsets *= np.float32(self._scale)
@@ -117,17 +119,34 @@ class AnchorKernel:
         return np.exp(exponents, out=exponents)
 
 
+_own = threading.local()
+
+
+def _room(n, d):
+    """An array (n, d) that its thread has for itself, until it asks for the next one.
+
+    Where every block asks for memory and gives it back, processes that return it to the system at
+    once, as workers of Dask do, spend a third of their time on that.
+    """
+    if getattr(_own, "room", np.empty(0)).size < n * d:
+        _own.room = np.empty(n * d, dtype=np.float32)
+    return _own.room[: n * d].reshape(n, d)
+
+
 class KernelFeatures:
     """φ(X) of the training samples, block by block.
 
     Held whole only if it is worth to `keep` it, and while it fits in scikit-learn's
     ``working_memory`` (1 GiB unless configured); else each block is computed when it is asked for.
+    One that is not worth to keep is gone when its thread asks for the next one: memory that is
+    asked for and given back by each block would take as long as the work in some processes.
     """
 
     def __init__(self, X, kernel, *, keep=True):
         self._X = X
         self._kernel = kernel
         self._whole = None
+        self._room = None if keep else threading.local()
         budget = get_config()["working_memory"] * 2**20
         if keep and 4 * len(X) * kernel.dimension <= budget:
             whole = np.empty((len(X), kernel.dimension), dtype=np.float32)
@@ -169,10 +188,17 @@ class KernelFeatures:
 
     def _compute(self, X):
         """φ of a block, by the same pieces as if it were held, so that it rounds the same."""
-        Phi = np.empty((len(X), self.dimension), dtype=np.float32)
+        Phi = self._space(len(X))
         for part in gen_batches(len(X), PIECE_ROWS):
             self._kernel(X[part], Phi[part])
         return Phi
+
+    def _space(self, n):
+        if self._room is None or n > BLOCK_ROWS:
+            return np.empty((n, self.dimension), dtype=np.float32)
+        if not hasattr(self._room, "Phi"):
+            self._room.Phi = np.empty((BLOCK_ROWS, self.dimension), dtype=np.float32)
+        return self._room.Phi[:n]
 
     def mix(self, weights):
         """weights Φ for a sparse matrix of weights (b, n): each result mixes a few samples."""

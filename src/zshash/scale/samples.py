@@ -22,20 +22,19 @@ from zshash.scale.shards import Shard, ShardRows, rows_by_shard
 from zshash.scale.targets import targets_of
 from zshash.scale.workers import Workers
 
-__all__ = ["ShardedSamples", "View"]
+__all__ = ["Preparation", "ShardedSamples"]
 
 
 @dataclass(frozen=True)
-class View:
-    """Rows of a shard as a method sees them."""
+class Preparation:
+    """How a method sees the rows of shards."""
 
-    shard: Shard
     normalize: bool = False
     steps: tuple[tuple[Any, Any], ...] = ()
 
-    def rows(self) -> ShardRows:
-        """Open the shard."""
-        return ShardRows(self.shard, self.normalize, self.steps)
+    def rows(self, shard: Shard) -> ShardRows:
+        """Open a shard."""
+        return ShardRows(shard, self.normalize, self.steps)
 
 
 class ShardedSamples:
@@ -63,7 +62,12 @@ class ShardedSamples:
         vectors: NDArray[np.float64] | None = None,
     ) -> None:
         self._workers, self._own = workers, own or []
-        self._views = [View(shard, normalize) for shard in shards]
+        self._shards = [
+            workers.keep(shard) if isinstance(shard.source, np.ndarray) else shard
+            for shard in shards
+        ]
+        self._preparation = Preparation(normalize)
+        self._prepared = workers.keep(self._preparation)
         self._sizes = np.array([shard.shape[0] for shard in shards if shard.shape])
         self.n_features = shards[0].shape[1] if shards[0].shape else 0
         self._vectors = None if vectors is None else workers.keep(vectors)
@@ -78,7 +82,10 @@ class ShardedSamples:
         own = rows_by_shard(numbers, self._sizes)
         used = [place for place, part in enumerate(own) if len(part)]
         pieces = self._workers.map(
-            take_rows, [self._views[place] for place in used], [own[place] for place in used]
+            take_rows,
+            [self._shards[place] for place in used],
+            [own[place] for place in used],
+            prepared=self._prepared,
         )
         return np.concatenate(list(pieces))
 
@@ -90,14 +97,18 @@ class ShardedSamples:
 
     def total(self, step: Callable[..., Any], *args: Any) -> Any:
         """The sum of ``step(block, *args)`` over blocks of rows, in float64."""
-        return self._workers.fold(total_of_rows, self._views, step=step, args=self._keep(args))
+        return self._workers.fold(
+            total_of_rows, self._shards, prepared=self._prepared, step=step, args=self._keep(args)
+        )
 
     squares_from = Rows.squares_from
 
     def mapped(self, step: Callable[..., Any], *args: Any) -> "ShardedSamples":
         """Rows ``step(block, *args)``, made anew whenever they are looked at."""
         other = copy(self)
-        other._views = [replace(view, steps=(*view.steps, (step, args))) for view in self._views]
+        steps = (*self._preparation.steps, (step, args))
+        other._preparation = replace(self._preparation, steps=steps)
+        other._prepared = self._workers.keep(other._preparation)
         other.n_features = step(np.zeros((1, self.n_features), dtype=np.float32), *args).shape[1]
         return other
 
@@ -136,22 +147,30 @@ class ShardedSamples:
     def total_of_features(self, step: Callable[..., Any], *args: Any) -> Any:
         """The sum of ``step(block of X, block of Φ, *args)`` over blocks of rows, in float64."""
         return self._workers.fold(
-            total_of_features, self._views, kernel=self._kernel, step=step, args=self._keep(args)
+            total_of_features,
+            self._shards,
+            prepared=self._prepared,
+            kernel=self._kernel,
+            step=step,
+            args=self._keep(args),
         )
 
     def start(self, n_bits: int, rng: np.random.RandomState) -> None:
         """Begin with random codes, those that as many samples in memory would begin with."""
         self._n_bits = n_bits
         places = split_stream(self._sizes.tolist(), n_bits, rng)
-        _, self._codes = self._workers.fold_and_keep(begin, self._views, places, n_bits=n_bits)
+        _, self._codes = self._workers.fold_and_keep(
+            begin, self._sizes.tolist(), places, n_bits=n_bits
+        )
 
     def measure(self) -> Sums:
         """The sums of the codes as they are."""
         sums: Sums = self._workers.fold(
             measure_shard,
-            self._views,
+            self._shards,
             self._own,
             self._codes,
+            prepared=self._prepared,
             vectors=self._vectors,
             kernel=self._kernel,
             n_bits=self._n_bits,
@@ -163,9 +182,10 @@ class ShardedSamples:
         sums: Sums
         sums, self._codes = self._workers.fold_and_keep(
             update_shard,
-            self._views,
+            self._shards,
             self._own,
             self._codes,
+            prepared=self._prepared,
             vectors=self._vectors,
             kernel=self._kernel,
             step=self._workers.keep((P, A)),
@@ -191,21 +211,30 @@ def itself(value: Any) -> Any:
     return value
 
 
-def take_rows(view: View, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+def take_rows(
+    shard: Shard, numbers: NDArray[np.int64], *, prepared: Preparation
+) -> NDArray[np.float32]:
     """Some rows of a shard."""
-    return view.rows()[numbers]
+    return prepared.rows(shard)[numbers]
 
 
-def total_of_rows(view: View, *, step: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def total_of_rows(
+    shard: Shard, *, prepared: Preparation, step: Callable[..., Any], args: tuple[Any, ...]
+) -> Any:
     """A shard's part in `ShardedSamples.total`."""
-    return Rows(view.rows()).total(step, *args)
+    return Rows(prepared.rows(shard)).total(step, *args)
 
 
 def total_of_features(
-    view: View, *, kernel: Any, step: Callable[..., Any], args: tuple[Any, ...]
+    shard: Shard,
+    *,
+    prepared: Preparation,
+    kernel: Any,
+    step: Callable[..., Any],
+    args: tuple[Any, ...],
 ) -> Any:
     """A shard's part in `ShardedSamples.total_of_features`."""
-    return KernelFeatures(view.rows(), kernel, keep=False).total(step, *args)
+    return KernelFeatures(prepared.rows(shard), kernel, keep=False).total(step, *args)
 
 
 def norm_of_targets(own: Any, *, vectors: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -214,33 +243,33 @@ def norm_of_targets(own: Any, *, vectors: NDArray[np.float64] | None) -> NDArray
     return np.array([targets.squared_norm(), targets.vectors.shape[1]])
 
 
-def begin(view: View, place: Any, *, n_bits: int) -> tuple[int, NDArray[np.uint8]]:
+def begin(n: int, place: Any, *, n_bits: int) -> tuple[int, NDArray[np.uint8]]:
     """The number of a shard's samples, and random codes for them, packed."""
-    assert view.shard.shape is not None
-    n = view.shard.shape[0]
     return n, codes.pack(codes_from(place, n, n_bits) > 0)
 
 
 def measure_shard(
-    view: View,
+    shard: Shard,
     own: Any,
     packed: NDArray[np.uint8],
     *,
+    prepared: Preparation,
     vectors: NDArray[np.float64] | None,
     kernel: Any,
     n_bits: int,
 ) -> Sums:
     """The sums of a shard's codes."""
-    features = KernelFeatures(view.rows(), kernel, keep=False)
+    features = KernelFeatures(prepared.rows(shard), kernel, keep=False)
     sums: Sums = measure(signs(packed, n_bits), features, targets_of(own, vectors))
     return sums
 
 
 def update_shard(
-    view: View,
+    shard: Shard,
     own: Any,
     packed: NDArray[np.uint8],
     *,
+    prepared: Preparation,
     vectors: NDArray[np.float64] | None,
     kernel: Any,
     step: tuple[NDArray[Any], NDArray[Any]],
@@ -250,7 +279,7 @@ def update_shard(
 ) -> tuple[Sums, NDArray[np.uint8]]:
     """The sums of a shard's new codes, and these codes, packed."""
     P, A = step
-    B, features = signs(packed, n_bits), KernelFeatures(view.rows(), kernel, keep=False)
+    B, features = signs(packed, n_bits), KernelFeatures(prepared.rows(shard), kernel, keep=False)
     targets = targets_of(own, vectors)
     sums = update_codes(B, features, targets, P, A, alpha=alpha, n_sweeps=n_sweeps)
     return sums, codes.pack(B > 0)

@@ -60,7 +60,7 @@ def combine(
     """Labels of all shards in one numbering, the names these stand for, and their WordNet ids.
 
     Labels are a matrix of 0/1 for all shards where they are for one. Names keep their order where
-    it is the same in all shards, else that of the alphabet holds.
+    it is the same in all shards, else that of numbers or of the alphabet holds.
 
     Raises
     ------
@@ -84,7 +84,9 @@ def _all_names(known: Sequence[KnownLabels]) -> list[str]:
     first = known[0].names
     if all(own.names == first for own in known):
         return list(first)
-    return sorted({name for own in known for name in own.names})
+    names = {name for own in known for name in own.names}
+    are_numbers = all(name.isdecimal() for name in names)
+    return sorted(names, key=int) if are_numbers else sorted(names)
 
 
 def _renumbered(own: KnownLabels, places: dict[str, int], several: bool) -> Labels:

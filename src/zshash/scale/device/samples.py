@@ -124,20 +124,19 @@ class DeviceSamples:
         """
         signs, sizes, thread = PackedSigns(rng), self._rows.sizes(), ThreadPoolExecutor(1)
         self._drawn = thread.submit(lambda: [signs.draw(n, n_bits) for n in sizes])
-        self._n_bits, self._codes = n_bits, None
+        self._n_bits, self._codes = n_bits, Parts()
         thread.shutdown(wait=False)
 
     def _begin(self):
         """Bring the codes that were drawn to the device."""
         do = operations(self._device)
-        self._codes = Parts()
         for packed in self._drawn.result():
             words = as_words(packed, padded(len(packed), ROWS), self._device)
             self._codes.append(Codes(len(packed), self._n_bits, words, do))
 
     def measure(self):
         """The sums of the codes as they are."""
-        if self._codes is None:
+        if not self._codes:
             self._begin()
         return measure(self._codes, self._features, self._own, self._blocks)
 
