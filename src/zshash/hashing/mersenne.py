@@ -86,12 +86,18 @@ def pack_signs(key, place, out):
     while done < len(out):
         count = min(ROOM // 2, len(out) - done)
         place = draw_words(key, place, room[: 2 * count])
-        for i in range(count):
-            high = ((room[2 * i] & LAST_BITS) * TOGETHER) >> np.uint32(24)
-            low = ((room[2 * i + 1] & LAST_BITS) * TOGETHER) >> np.uint32(24)
-            out[done + i] = ((high & np.uint32(15)) << np.uint32(4)) | (low & np.uint32(15))
+        pack(room, out[done : done + count])
         done += count
     return place
+
+
+@compiled
+def pack(words, out):
+    """The last bits of eight bytes, two words, in a byte."""
+    for i in range(len(out)):
+        high = ((words[2 * i] & LAST_BITS) * TOGETHER) >> np.uint32(24)
+        low = ((words[2 * i + 1] & LAST_BITS) * TOGETHER) >> np.uint32(24)
+        out[i] = ((high & np.uint32(15)) << np.uint32(4)) | (low & np.uint32(15))
 
 
 @compiled
@@ -103,31 +109,31 @@ def draw_words(key, place, out):
             twist(key)
             place = 0
         count = min(STATE - place, len(out) - done)
-        for i in range(count):
-            word = key[place + i]
-            word ^= word >> np.uint32(11)
-            word ^= (word << np.uint32(7)) & np.uint32(0x9D2C5680)
-            word ^= (word << np.uint32(15)) & np.uint32(0xEFC60000)
-            out[done + i] = word ^ (word >> np.uint32(18))
+        temper(key[place : place + count], out[done : done + count])
         place += count
         done += count
     return place
 
 
 @compiled
-def twist(key):
-    """The next state, in pieces that do not overlap with what they are made from."""
-    new, gap = np.empty(STATE, dtype=np.uint32), STATE - MIDDLE
-    mix(key[:gap], key[1:], key[MIDDLE:], new[:gap])
-    mix(key[gap:], key[gap + 1 :], new[:gap], new[gap : 2 * gap])
-    mix(key[2 * gap :], key[2 * gap + 1 :], new[gap:], new[2 * gap : STATE - 1])
-    mix(key[STATE - 1 :], new[:1], new[MIDDLE - 1 :], new[STATE - 1 :])
-    key[:] = new
+def temper(key, out):
+    """Words of the state as they are given out; plain indices, so that many go at a time."""
+    for i in range(len(out)):
+        word = key[i]
+        word ^= word >> np.uint32(11)
+        word ^= (word << np.uint32(7)) & np.uint32(0x9D2C5680)
+        word ^= (word << np.uint32(15)) & np.uint32(0xEFC60000)
+        out[i] = word ^ (word >> np.uint32(18))
 
 
 @compiled
-def mix(upper, lower, third, out):
-    """Words of the next state."""
-    for i in range(len(out)):
-        both = (upper[i] & UPPER) | (lower[i] & LOWER)
-        out[i] = third[i] ^ (both >> ONE) ^ (MATRIX * (both & ONE))
+def twist(key):
+    """The next state, in place."""
+    for i in range(STATE - MIDDLE):
+        both = (key[i] & UPPER) | (key[i + 1] & LOWER)
+        key[i] = key[i + MIDDLE] ^ (both >> ONE) ^ (MATRIX * (both & ONE))
+    for i in range(STATE - MIDDLE, STATE - 1):
+        both = (key[i] & UPPER) | (key[i + 1] & LOWER)
+        key[i] = key[i - (STATE - MIDDLE)] ^ (both >> ONE) ^ (MATRIX * (both & ONE))
+    both = (key[STATE - 1] & UPPER) | (key[0] & LOWER)
+    key[STATE - 1] = key[MIDDLE - 1] ^ (both >> ONE) ^ (MATRIX * (both & ONE))
