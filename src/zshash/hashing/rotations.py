@@ -4,8 +4,46 @@ Both solvers see the problem only through C = YᵀT, because ‖YR‖ does not d
 they maximise tr(RᵀC).
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from scipy import linalg
+
+
+class Rotation:
+    """R of size p, from step to step, in a thread of its own: nothing waits for it but the end.
+
+    Parameters
+    ----------
+    p : int
+    method : {"procrustes", "cayley", None}
+        How R is found; None leaves it at the identity.
+    rng : RandomState
+        Of the R to start from.
+    """
+
+    def __init__(self, p, method, rng):
+        self._method = method
+        self._R = np.eye(p) if method is None else random_orthogonal(p, rng)
+        self._thread = ThreadPoolExecutor(1)
+        self._steps = []
+
+    def follow(self, F, A):
+        """Bring Y R nearest to B W, where F = YᵀB and W = AR for the R until now."""
+        if self._method is not None:
+            self._steps.append(self._thread.submit(self._update, F, A))
+
+    def _update(self, F, A):
+        W = A @ self._R
+        is_closed = self._method == "procrustes"
+        self._R = procrustes_of_product(F, W) if is_closed else cayley(F @ W, self._R)
+
+    def result(self):
+        """R after all steps."""
+        for step in self._steps:
+            step.result()
+        self._thread.shutdown()
+        return self._R
 
 
 def random_orthogonal(size, rng):

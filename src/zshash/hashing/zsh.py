@@ -36,7 +36,7 @@ from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_choice, check_number
 from zshash.hashing.graphs import neighbor_gram, neighbor_laplacian
 from zshash.hashing.ridge import inner, ridge
-from zshash.hashing.rotations import cayley, procrustes_of_product, random_orthogonal
+from zshash.hashing.rotations import Rotation
 from zshash.hashing.samples import Samples
 
 
@@ -203,26 +203,28 @@ class ZSH(KernelHasher):
         return anchor_gram(samples, self.anchors_, self.n_neighbors, weight)
 
     def _alternate(self, samples, solve, rng):
-        """Update P, B, R and W in turn until the codes stay as they are."""
+        """Update P, B, R and W in turn until the codes stay as they are.
+
+        The next codes need R and W only as A = WRᵀ, which is the same whatever R is: so R is found
+        while they are.
+        """
         sums, squared_norm, p = samples.measure(), samples.squared_norm(), samples.n_targets
         A = random_mapping(self.n_bits, p, self.init_scale, rng)
-        R = np.eye(p) if self.rotation is None else random_orthogonal(p, rng)
-        W = A @ R
+        rotation = Rotation(p, self.rotation, rng)
         values = []
         for _ in range(self.max_iter):
             P = solve(sums.PhitB)  # eq. (8): P = M⁻¹ΦᵀB
             before = sums
-            sums = samples.update(  # eq. (15)
-                P, W @ R.T, alpha=self.alpha, n_sweeps=self.n_sweeps
-            )
-            R = update_rotation(sums, W, R, self.rotation)
-            W = update_mapping(sums, R, self.lam)
-            values.append(objective(squared_norm, before, sums, P, R, W, self.alpha, self.lam))
+            sums = samples.update(P, A, alpha=self.alpha, n_sweeps=self.n_sweeps)  # eq. (15)
+            rotation.follow(sums.YtB, A)  # eq. (16)
+            A = update_mapping(sums, self.lam)
+            values.append(objective(squared_norm, before, sums, P, A, self.alpha, self.lam))
             if sums.flips == 0:
                 break
         self._keep(samples.fetch(solve(sums.PhitB)))
         self.codes_ = samples.codes()
-        self.mapping_, self.rotation_ = np.ascontiguousarray(W), np.ascontiguousarray(R)
+        self.rotation_ = np.ascontiguousarray(rotation.result())
+        self.mapping_ = A @ self.rotation_
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
     def _check_sums(self):
@@ -255,25 +257,18 @@ def random_mapping(n_bits, p, init_scale, rng):
     return rng.standard_normal((n_bits, p)) * (init_scale / np.sqrt(n_bits * p))
 
 
-def update_rotation(sums, W, R, method):
-    """Eq. (16): the orthogonal R nearest to bringing Y onto BW."""
-    if method is None:
-        return R
-    return procrustes_of_product(sums.YtB, W) if method == "procrustes" else cayley(sums.YtB @ W, R)
+def update_mapping(sums, lam):
+    """Eq. (18), W = (BᵀB + λI)⁻¹BᵀYR, as A = WRᵀ."""
+    return ridge(sums.BtB, sums.YtB.T, lam)
 
 
-def update_mapping(sums, R, lam):
-    """Eq. (18): W = (BᵀB + λI)⁻¹BᵀYR."""
-    return ridge(sums.BtB, sums.YtB.T @ R, lam)
-
-
-def objective(squared_norm, before, sums, P, R, W, alpha, lam):
-    """Eq. (5) from sums over rows.
+def objective(squared_norm, before, sums, P, A, alpha, lam):
+    """Eq. (5) from sums over rows; R being orthogonal, ‖YR − BW‖ = ‖Y − BA‖ and ‖W‖ = ‖A‖.
 
     With P from the P-step, MP = ΦᵀB for the codes `before`, which spares a product with M:
     α‖ΦP − B‖² + β‖P‖² + γ tr(PᵀΦᵀLΦP) = α(nl − 2 tr(PᵀΦᵀB) + tr(PᵀMP)).
     """
-    semantic = squared_norm - 2 * np.vdot(sums.YtB @ W, R) + np.vdot(W @ W.T, sums.BtB)
-    bits = sums.n * len(W)
+    semantic = squared_norm - 2 * np.vdot(sums.YtB.T, A) + np.vdot(A @ A.T, sums.BtB)
+    bits = sums.n * len(A)
     visual = bits - 2 * inner(P, sums.PhitB) + inner(P, before.PhitB)
-    return semantic + lam * np.square(W).sum() + alpha * visual
+    return semantic + lam * np.square(A).sum() + alpha * visual
