@@ -7,7 +7,7 @@ ZSHASH_DATA ?= ../shared/data
 CIFAR10 ?= build/cifar10
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench compare reproduce browser milvus wheel format clean
+.PHONY: demo test check bench compare reproduce browser milvus torch wheel format clean
 
 demo: $(READY) ## train on eight digits, find the two that nobody labelled
 	$(BIN)/zshash demo --output zshash-demo.html
@@ -30,6 +30,7 @@ bench: $(READY) ## fits against the bare matrix products, searches against faiss
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/collection.py
 	$(BIN)/python benchmarks/serve.py
+	$(BIN)/python benchmarks/scale.py
 
 compare: $(READY) ## every method at every code length by the standard protocols (ZSHASH_DATA)
 	$(BIN)/zshash compare cifar10 tiny100 --output docs/comparison
@@ -51,6 +52,9 @@ milvus: .venv-milvus/ready ## a Milvus server and its client for the tests of it
 	.venv-milvus/bin/pip install --quiet milvus pymilvus
 	.venv-milvus/bin/python tests/milvus_server.py unpack
 	touch $@
+
+torch: $(READY) ## PyTorch, for the tests of fits on a device
+	$(BIN)/pip install --quiet torch
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
