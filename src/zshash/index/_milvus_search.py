@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from zshash.index._milvus_table import INT64, Hits, Rows, Table, both, span
+from zshash.index._checks import INT64
+from zshash.index._milvus_table import Hits, Rows, Table, both, span
 from zshash.index._runs import Codes, Ids
 
 __all__ = ["NOTHING", "all_rows", "nearest", "ordered", "within"]

@@ -18,6 +18,7 @@ import numpy as np
 
 from zshash._extras import needs
 from zshash.codes import code_bytes
+from zshash.index._checks import INT64
 from zshash.index._engine import Distances
 from zshash.index._milvus_address import Address
 from zshash.index._runs import Codes, Ids
@@ -32,7 +33,6 @@ IDS_AT_ONCE = 8_192
 SECONDS_TO_CONNECT, SECONDS_TO_LOAD, SECONDS_BETWEEN = 3.0, 600.0, 0.2
 ID, CODE, PREFIX = "id", "code", "zshash."
 GONE = 100  # the server's number for a collection that is not there
-INT64 = np.iinfo(np.int64)
 
 
 class MilvusError(OSError):

@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zshash.codes import MAX_BITS, MIN_BITS, check_codes, check_integer
+from zshash.codes import check_codes, check_integer
+from zshash.index._checks import (
+    INT64,
+    check_ids,
+    check_new_ids,
+    check_vectors,
+    check_width,
+    next_ids,
+    some,
+)
 from zshash.index._engine import Distances, Engine
 from zshash.index._runs import Codes, Ids, Run, as_codes, as_words, empty_run, holds, merge
 
 __all__ = ["HammingIndex"]
-
-INT64 = np.iinfo(np.int64)
 
 
 class HammingIndex:
@@ -50,11 +57,7 @@ class HammingIndex:
     """
 
     def __init__(self, n_bits: int) -> None:
-        if not isinstance(n_bits, int | np.integer) or not MIN_BITS <= n_bits <= MAX_BITS:
-            raise ValueError(
-                f"n_bits must be a whole number from {MIN_BITS} to {MAX_BITS}, got {n_bits!r}"
-            )
-        self._n_bits = int(n_bits)
+        self._n_bits = check_width(n_bits)
         self._next_id = 0
         self._runs: list[Run] = []
         self._engine: Engine | None = None
@@ -109,7 +112,7 @@ class HammingIndex:
         """
         codes = check_codes("codes", codes, self._n_bits)
         with self._changing:
-            ids = self._new_ids(len(codes)) if ids is None else self._check_new_ids(ids, len(codes))
+            ids = self._new_ids(ids, len(codes))
             if len(ids) == 0:
                 return
             runs = [*self._runs, merge([Run(ids, as_words(codes))])]
@@ -123,14 +126,12 @@ class HammingIndex:
 
         If an id is unknown, it is refused and nothing is removed.
         """
-        unwanted = np.unique(_check_ids(ids))
+        unwanted = np.unique(check_ids(ids))
         with self._changing:
             run = self._merged()
             unknown = unwanted[~holds(run.ids, unwanted)]
             if len(unknown):
-                raise ValueError(
-                    f"the index does not hold {_some(unknown)}, so nothing was removed"
-                )
+                raise ValueError(f"the index does not hold {some(unknown)}, so nothing was removed")
             keep = np.ones(len(run.ids), dtype=bool)
             keep[np.searchsorted(run.ids, unwanted)] = False
             if len(unwanted):
@@ -145,7 +146,7 @@ class HammingIndex:
         >>> index.get([2, 0]).tolist()
         [[3], [1]]
         """
-        return as_codes(self._taken(_check_ids(ids)).words, self._n_bits)
+        return as_codes(self._taken(check_ids(ids)).words, self._n_bits)
 
     def subset(self, ids: ArrayLike) -> "HammingIndex":
         """An index of some of the codes, under the same ids.
@@ -156,7 +157,7 @@ class HammingIndex:
         array([0, 2])
         """
         part = HammingIndex(self._n_bits)
-        part._set([self._taken(np.unique(_check_ids(ids)))])
+        part._set([self._taken(np.unique(check_ids(ids)))])
         part._next_id = self._next_id
         return part
 
@@ -239,7 +240,7 @@ class HammingIndex:
         >>> index.search_weighted([[3, -1, 0, 0, 0, 0, 0, 0]], k=2)
         (array([[4., 2.]]), array([[1, 0]]))
         """
-        vectors = _check_vectors(vectors, self._n_bits)
+        vectors = check_vectors(vectors, self._n_bits)
         run, engine = self._current()
         k = min(check_integer("k", k, 1), len(run.ids))
         scores, positions = engine.heaviest(vectors, k)
@@ -257,7 +258,7 @@ class HammingIndex:
         run = self._merged()
         unknown = ids[~holds(run.ids, ids)]
         if len(unknown):
-            raise ValueError(f"the index does not hold {_some(unknown)}")
+            raise ValueError(f"the index does not hold {some(unknown)}")
         return run.take(np.searchsorted(run.ids, ids))
 
     def _searcher(self) -> Engine:
@@ -277,52 +278,19 @@ class HammingIndex:
             run.ids.flags.writeable = False
         self._runs, self._engine = runs, None
 
-    def _new_ids(self, n: int) -> Ids:
-        if n and self._next_id + n - 1 > INT64.max:
-            raise ValueError("the ids after the largest ever used do not fit in 64 bits; pass ids")
-        return np.arange(n, dtype=np.int64) + np.int64(min(self._next_id, INT64.max))
-
-    def _check_new_ids(self, ids: ArrayLike, n: int) -> Ids:
-        ids = _check_ids(ids)
-        if len(ids) != n:
-            raise ValueError(f"there are {n} codes but {len(ids)} ids; each code needs one")
-        unique, counts = np.unique(ids, return_counts=True)
-        if len(unique) < n:
-            raise ValueError(f"ids must differ, but {_some(unique[counts > 1])} came twice")
-        taken = np.any([holds(run.ids, unique) for run in self._runs], axis=0)
+    def _new_ids(self, wanted: ArrayLike | None, n: int) -> Ids:
+        """Ids for `n` codes, none of which is taken."""
+        if wanted is None:
+            return next_ids(self._next_id, n, int(INT64.max))
+        ids = check_new_ids(wanted, n)
+        taken = np.any([holds(run.ids, ids) for run in self._runs], axis=0)
         if taken.any():
-            raise ValueError(f"the index already holds {_some(unique[taken])}; remove them first")
+            raise ValueError(
+                f"the index already holds {some(np.sort(ids[taken]))}; remove them first"
+            )
         return ids
 
 
 def _rows(queries: Codes) -> NDArray[np.uint64]:
     """Queries as words, a row each."""
     return np.ascontiguousarray(as_words(queries).T)
-
-
-def _some(ids: Ids) -> str:
-    """Name a few ids for a message."""
-    names = ", ".join(str(i) for i in ids[:5])
-    more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
-    return f"{'id' if len(ids) == 1 else 'ids'} {names}{more}"
-
-
-def _check_ids(ids: ArrayLike) -> Ids:
-    ids = np.asarray(ids)
-    if ids.ndim != 1:
-        raise ValueError(f"ids must be 1-D, got the shape {ids.shape}")
-    if ids.size and (ids.dtype.kind not in "iu" or ids.max() > INT64.max):
-        raise ValueError(f"ids must be whole numbers that fit in int64, got {ids.dtype}")
-    return ids.astype(np.int64)
-
-
-def _check_vectors(vectors: ArrayLike, n_bits: int) -> NDArray[np.float64]:
-    vectors = np.asarray(vectors, dtype=np.float64)
-    if vectors.ndim != 2 or vectors.shape[1] != n_bits:
-        raise ValueError(
-            f"vectors for codes of {n_bits} bits must have the shape (q, {n_bits}), "
-            f"got {vectors.shape}"
-        )
-    if not np.isfinite(vectors).all():
-        raise ValueError("vectors must not hold NaN or infinity")
-    return vectors

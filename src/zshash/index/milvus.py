@@ -8,13 +8,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from zshash.codes import check_codes, check_integer, code_bytes
 from zshash.index import _milvus_search as search
+from zshash.index._checks import (
+    INT64,
+    check_ids,
+    check_new_ids,
+    check_vectors,
+    check_width,
+    next_ids,
+    some,
+)
 from zshash.index._engine import Distances
 from zshash.index._milvus_address import Address
 from zshash.index._milvus_table import (
     CODE,
     ID,
     IDS_AT_ONCE,
-    INT64,
     Hits,
     MilvusError,
     Rows,
@@ -24,7 +32,7 @@ from zshash.index._milvus_table import (
     span,
 )
 from zshash.index._runs import Codes, Ids
-from zshash.index.memory import HammingIndex, _check_ids, _check_vectors, _some
+from zshash.index.memory import HammingIndex
 
 __all__ = ["Address", "MilvusError", "MilvusIndex", "MilvusPart", "notes_at"]
 
@@ -76,22 +84,22 @@ class MilvusPart:
 
     def get(self, ids: ArrayLike) -> Codes:
         """The codes under some ids, a row each."""
-        wanted = _check_ids(ids)
+        wanted = check_ids(ids)
         found = self._known(np.unique(wanted), codes=True)
         unknown = np.setdiff1d(wanted, found.ids)
         if len(unknown):
-            raise ValueError(f"the index does not hold {_some(unknown)}")
+            raise ValueError(f"the index does not hold {some(unknown)}")
         order = np.argsort(found.ids)
         return found.codes[order[np.searchsorted(found.ids, wanted, sorter=order)]]
 
     def subset(self, ids: ArrayLike) -> "MilvusPart":
         """An index of some of the codes, under the same ids; it takes the memory of these alone."""
-        wanted = np.unique(_check_ids(ids))
+        wanted = np.unique(check_ids(ids))
         part = MilvusPart(self._table, self._n_bits, _conditions(wanted))
         if len(part) < len(wanted) or self._conditions != ("",):
             unknown = np.setdiff1d(wanted, self._known(wanted, codes=False).ids)
             if len(unknown):
-                raise ValueError(f"the index does not hold {_some(unknown)}")
+                raise ValueError(f"the index does not hold {some(unknown)}")
         return part
 
     def prepare(self) -> None:
@@ -135,7 +143,7 @@ class MilvusPart:
 
         The server can not do this: all codes come over from it, some thousand at a time.
         """
-        vectors = _check_vectors(vectors, self._n_bits)
+        vectors = check_vectors(vectors, self._n_bits)
         k = check_integer("k", k, 1)
         scores = np.empty((len(vectors), 0))
         ids = np.empty((len(vectors), 0), dtype=np.int64)
@@ -212,7 +220,7 @@ class MilvusIndex(MilvusPart):
     def __init__(
         self, address: str | Address, n_bits: int, notes: dict[str, str] | None = None
     ) -> None:
-        n_bits = HammingIndex(n_bits).n_bits  # which says what is wrong with it
+        n_bits = check_width(n_bits)
         self.address = address if isinstance(address, Address) else Address.parse(address)
         super().__init__(Table(self.address), n_bits)
         try:
@@ -262,21 +270,21 @@ class MilvusIndex(MilvusPart):
         checked = check_codes("codes", codes, self._n_bits)
         next_id = int(self._table.notes().get("next_id", 0))
         if ids is None:
-            self.put(checked, _new_ids(next_id, len(checked)))
+            self.put(checked, next_ids(next_id, len(checked), LAST_ID))
         else:
-            wanted = _check_lengths(_check_ids(ids), len(checked))
+            wanted = _check_given(ids, len(checked))
             self._check_free(wanted[wanted < next_id])
             self.put(checked, wanted)
 
     def _check_free(self, ids: Ids) -> None:
         taken = np.sort(self._known(ids, codes=False).ids)
         if len(taken):
-            raise ValueError(f"the index already holds {_some(taken)}; remove them first")
+            raise ValueError(f"the index already holds {some(taken)}; remove them first")
 
     def put(self, codes: ArrayLike, ids: ArrayLike) -> None:
         """Have codes (n, bytes) under ids (n,), in place of what is there; twice does no harm."""
         checked = check_codes("codes", codes, self._n_bits)
-        wanted = _check_lengths(_check_ids(ids), len(checked))
+        wanted = _check_given(ids, len(checked))
         if not len(wanted):
             return
         next_id = int(wanted.max()) + 1
@@ -289,20 +297,20 @@ class MilvusIndex(MilvusPart):
 
         If an id is unknown, it is refused and nothing is removed.
         """
-        unwanted = np.unique(_check_ids(ids))
+        unwanted = np.unique(check_ids(ids))
         unknown = np.setdiff1d(unwanted, self._known(unwanted, codes=False).ids)
         if len(unknown):
-            raise ValueError(f"the index does not hold {_some(unknown)}, so nothing was removed")
+            raise ValueError(f"the index does not hold {some(unknown)}, so nothing was removed")
         self._table.delete(unwanted)
         return len(unwanted)
 
     def discard(self, ids: ArrayLike) -> None:
         """Remove the codes under `ids`, as far as there are any; twice does no harm."""
-        self._table.delete(np.unique(_check_ids(ids)))
+        self._table.delete(np.unique(check_ids(ids)))
 
     def clear(self, n_bits: int | None = None, notes: dict[str, str] | None = None) -> None:
         """Forget all codes and notes; the codes to come may have another length."""
-        self._n_bits = HammingIndex(n_bits or self._n_bits).n_bits
+        self._n_bits = check_width(n_bits or self._n_bits)
         if self._table.exists:
             self._table.drop()
         self._table.create(self._n_bits, notes or {})
@@ -325,21 +333,14 @@ def notes_at(address: Address) -> dict[str, str] | None:
         table.close()
 
 
-def _new_ids(next_id: int, n: int) -> Ids:
-    if n and next_id + n - 1 > LAST_ID:
-        raise ValueError("the ids after the largest ever used do not fit in 64 bits; pass ids")
-    return np.arange(n, dtype=np.int64) + np.int64(min(next_id, INT64.max))
-
-
-def _check_lengths(ids: Ids, n: int) -> Ids:
-    if len(ids) != n:
-        raise ValueError(f"there are {n} codes but {len(ids)} ids; each code needs one")
-    unique, counts = np.unique(ids, return_counts=True)
-    if len(unique) < n:
-        raise ValueError(f"ids must differ, but {_some(unique[counts > 1])} came twice")
-    if n and unique[-1] > LAST_ID:
-        raise ValueError(f"Milvus does not give back {_some(unique[-1:])}: use a smaller one")
-    return ids
+def _check_given(ids: ArrayLike, n: int) -> Ids:
+    """Ids for `n` codes, each another one that a server can have."""
+    checked = check_new_ids(ids, n)
+    if n and checked.max() > LAST_ID:
+        raise ValueError(
+            f"Milvus does not give back {some(checked.max(keepdims=True))}: use a smaller one"
+        )
+    return checked
 
 
 def _conditions(ids: Ids) -> list[str]:
