@@ -9,7 +9,7 @@ from zshash.hashing.dcc import random_codes
 
 torch = pytest.importorskip("torch")
 
-from zshash.scale.device import blocks, fitting, layout, portable, products, signs  # noqa: E402
+from zshash.scale.device import blocks, layout, portable, products, signs  # noqa: E402
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
@@ -143,11 +143,13 @@ def test_what_a_device_can_not_do_is_said(data):
     X, labels, vectors = data
     with pytest.raises(ValueError, match="graph='anchor' is not available on a device: set graph"):
         scale.fit(ZSH(graph="anchor"), X, labels, vectors=vectors, device="cpu")
+    with pytest.raises(ValueError, match="graph='knn' is not available on a device: set graph=N"):
+        scale.fit(ZSH(), X, labels, vectors=vectors, device="cpu")
     with pytest.raises(ValueError, match=r"ITQ can not be fitted on a device: .* use ZSH or SDH"):
         scale.fit(ITQ(), X, device="cpu")
     with pytest.raises(ValueError, match="AGH can not encode on a device"):
         scale.encode(AGH(16, n_anchors=50, random_state=0).fit(X), X, device="cpu")
-    with pytest.raises(fitting.DeviceError, match="the device 'nonsense' can not be used"):
+    with pytest.raises(scale.DeviceError, match="the device 'nonsense' can not be used"):
         scale.fit(ZSH(graph=None), X, labels, device="nonsense")
     with pytest.raises(ValueError, match="give client or device, not both"):
         scale.fit(ZSH(graph=None), X, labels, client=object(), device="cpu")
@@ -178,6 +180,100 @@ def test_other_methods_encode_there_too(data, hasher):
     X, labels, _ = data
     hasher = clone(hasher).set_params(random_state=0).fit(X, labels)
     assert share_of_equal_bits(scale.encode(hasher, X, device="cpu"), hasher.encode(X)) > 0.999
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    X, labels, vectors = data
+    hasher = ZSH(24, n_anchors=60, graph=None, normalize=True, random_state=0)
+    return hasher.fit(X[:1000], vectors[labels[:1000]])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_frozen_function_encodes_as_often_as_one_likes(data, fitted, device):
+    X = torch.from_numpy(data[0]).to(device)
+    for is_half, dtype in ((True, torch.float16), (False, torch.float32), (False, torch.float64)):
+        encode, expected = scale.frozen(fitted, device, is_half=is_half), scale.encode(fitted, X)
+        for rows in (slice(0, 1), slice(0, 900), slice(900, 5000)):
+            codes = encode(X[rows].to(dtype))
+            assert codes.device == X.device
+            share = share_of_equal_bits(codes.cpu().numpy(), expected[rows].cpu().numpy())
+            assert share > 0.998
+    assert torch.equal(encode(X), expected)
+
+
+def test_what_a_frozen_function_refuses(data, fitted):
+    encode = scale.frozen(fitted, "cpu")
+    with pytest.raises(ValueError, match=r"torch.float32 was given .* set is_half=False"):
+        encode(torch.zeros((3, 40)))
+    with pytest.raises(TypeError, match=r"got ndarray: convert it with torch.from_numpy"):
+        encode(data[0])
+    with pytest.raises(ValueError, match=r"\(3, 5\) was given, but the hasher was fitted to rows"):
+        encode(torch.zeros((3, 5), dtype=torch.float16))
+    with pytest.raises(ValueError, match=r"of torch.int32: convert it with"):
+        encode(torch.zeros((3, 40), dtype=torch.int32))
+
+
+def test_codes_of_a_tensor_in_a_file(data, fitted, tmp_path):
+    X = torch.from_numpy(data[0]).clone()
+    codes = scale.encode(fitted, X, output=tmp_path / "codes.npy")
+    np.testing.assert_array_equal(codes, scale.encode(fitted, X).numpy())
+    np.testing.assert_array_equal(codes, np.load(tmp_path / "codes.npy"))
+    with pytest.raises(scale.DeviceError, match=r"the device 'meta' .* name one that PyTorch"):
+        scale.encode(fitted, X, device="meta", output=tmp_path / "none.npy")
+    X[7, 7] = torch.nan
+    with pytest.raises(ValueError, match="NaN or infinity: remove or repair such rows"):
+        scale.encode(fitted, X, output=tmp_path / "none.npy")
+    assert [path.name for path in tmp_path.iterdir()] == ["codes.npy"]
+
+
+def test_tensors_that_gradients_go_through(data):
+    X, labels, vectors = data
+    hasher = ZSH(16, n_anchors=50, graph=None, random_state=0)
+    expected = scale.fit(clone(hasher), torch.from_numpy(X), vectors[labels])
+    given = torch.from_numpy(X).requires_grad_(), torch.from_numpy(vectors[labels]).requires_grad_()
+    found = scale.fit(clone(hasher), *given)
+    np.testing.assert_array_equal(found.projection_, expected.projection_)
+    assert not scale.encode(found, given[0]).requires_grad
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_lists_of_tensors(data, dtype):
+    X, labels, _ = data
+    hasher = ZSH(16, n_anchors=50, graph=None, random_state=0)
+    rounded = torch.from_numpy(X).to(dtype)
+    parts, y = rounded.requires_grad_().split(2000), torch.from_numpy(labels).split(2000)
+    found = scale.fit(clone(hasher), parts, list(y))
+    expected = scale.fit(
+        clone(hasher), np.split(rounded.detach().float().numpy(), [2000, 4000]), labels
+    )
+    np.testing.assert_array_equal(found.projection_, expected.projection_)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_rows_beyond_the_range_of_float16(data, device):
+    X, labels, vectors = data
+    X = X.copy()
+    X[7] *= 1e8
+    hasher = ZSH(16, n_anchors=50, graph=None, bandwidth=80.0, random_state=0)
+    inside = clone(hasher).fit(X, vectors[labels])
+    outside = scale.fit(clone(hasher), X, labels, vectors=vectors, device=device)
+    assert share_of_equal_bits(outside.encode(X), inside.encode(X)) > 0.995
+    codes = scale.encode(inside, X[7:8], device=device)
+    np.testing.assert_array_equal(codes, inside.encode(X[7:8]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_broken_rows_are_seen_where_the_bandwidth_is_given(dtype):
+    hasher = ZSH(8, n_anchors=20, graph=None, bandwidth=1.0, random_state=0)
+    for broken, message in (
+        (np.nan, "NaN or infinity: remove or repair"),
+        (1.0, "rows of X are equal: there is nothing to learn"),
+    ):
+        tensor = torch.full((60, 5), broken, dtype=dtype)
+        tensor[[0, -1]] = 1.0
+        with pytest.raises(ValueError, match=message):
+            scale.fit(hasher, tensor, np.arange(60) % 2)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")

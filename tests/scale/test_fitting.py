@@ -339,3 +339,23 @@ def test_too_many_anchors_are_warned_of(digits):
 def test_a_hasher_must_be_fitted_to_encode(digits):
     with pytest.raises(NotFittedError):
         scale.encode(LSH(9), digits[0])
+
+
+@pytest.mark.parametrize("hasher", [ZSH, "ZSH", None])
+def test_what_is_no_hasher(hasher, digits):
+    with pytest.raises(
+        TypeError, match=r"must be an object such as ZSH\(n_bits=64\), got '?(ZSH|No)"
+    ):
+        scale.fit(hasher, digits[0], digits[1])
+
+
+@pytest.mark.parametrize("vectors", [[["a"]], [[1], [1, 2]]])
+def test_vectors_that_are_no_numbers(vectors, digits):
+    with pytest.raises(ValueError, match=r"vectors must be numbers \(c, p\)"):
+        scale.fit(METHODS["ZSH none"], digits[0], digits[1], vectors=vectors)
+
+
+@pytest.mark.parametrize("client", [3, "tcp://127.0.0.1:8786"])
+def test_what_is_no_client(client, digits):
+    with pytest.raises(TypeError, match=r"must be a distributed.Client, got .*: Client\(ADDRESS\)"):
+        scale.fit(clone(METHODS["LSH"]), digits[0], client=client)

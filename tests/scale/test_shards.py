@@ -317,13 +317,15 @@ def failing(folder, kind, X):
         return path, "no whole .npy file .* copy it again"
     if kind == "empty":
         path.touch()
-        return path, "it can not be read"
+        return path, "no whole .npy file .* copy it again"
     if kind == "text":
         path.write_text("these are no rows")
         return path, "no whole .npy file"
     if kind == "objects":
         np.save(path, np.array([[1, "a"]], dtype=object), allow_pickle=True)
-        return path, "no whole .npy file"
+        return path, "it holds objects of Python: save an array of numbers"
+    if kind == "no rows":
+        return save(path, X[:0]), "it has no rows: leave it out"
     if kind == "an archive":
         with path.open("wb") as file:
             np.savez(file, X=X)
@@ -336,7 +338,6 @@ def failing(folder, kind, X):
         "one row long": X[0],
         "no numbers": X.astype(str),
         "complex": X.astype(complex),
-        "no rows": X[:0],
         "no columns": X[:, :0],
         "a cube": X[None],
     }
@@ -365,7 +366,8 @@ def test_files_that_are_no_shards(kind, digits, tmp_path):
         ("nowhere.npy", "nowhere.npy: there is no such file"),
         ("nowhere.npz", "nowhere.npz: .*there is no such file"),
         ("nowhere.parquet", "nowhere.parquet: there is no such file"),
-        ("table.csv", "table.csv: shards end in .npy, .npz, .parquet"),
+        ("table.csv", "table.csv: shards end in .npy, .npz, .parquet, and there is no such folder"),
+        (None, "files or arrays, or a folder of such files, got None"),
         (["table.csv"], "table.csv: shards end in .npy, .npz, .parquet"),
         ([np.zeros((3, 4)), np.zeros(4)], r"shard 1: .* got shape \(4,\)"),
         (np.zeros((3, 4), dtype=bool), "the array: .* of bool"),
@@ -469,3 +471,20 @@ def test_a_file_that_is_cut_off_within_a_pass(parts, tmp_path):
     shorten(path)
     with pytest.raises(ShardError, match=r"it: .* the file has become shorter: copy it again"):
         rows[1024:]
+
+
+def test_parquet_files_without_rows_or_features(tmp_path):
+    path = tmp_path / "x.parquet"
+    empty = pa.table({"X": pa.array([], pa.list_(pa.float32()))})
+    pq.write_table(empty, path)
+    with pytest.raises(ShardError, match=r"x.parquet \(row group 0\): .* there are no rows"):
+        scale.fit(LSH(9), path)
+    with pq.ParquetWriter(path, empty.schema):
+        pass  # not even a row group
+    for data in (path, tmp_path, [path]):
+        with pytest.raises(ShardError, match=r"x.parquet: it has no rows: leave it out"):
+            scale.fit(LSH(9), data)
+    pq.write_table(pa.table({"Z": [1, 2]}), path)
+    with pytest.raises(ShardError, match="no features under the name X") as caught:
+        scale.fit(LSH(9), path)
+    assert str(caught.value).count("x.parquet") == 1

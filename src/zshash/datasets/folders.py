@@ -14,6 +14,9 @@ from zshash.datasets.tiny_imagenet import is_tiny_imagenet, read_tiny_imagenet
 
 __all__ = ["SUFFIXES", "read_folder", "read_imagenet"]
 
+TABLES = (".npy", ".npz", ".parquet")
+"""How tables of features end, one of which or a folder of which is read elsewhere."""
+
 # in the order that pictures come in
 SPLITS = ("train", "val", "valid", "validation", "test")
 
@@ -112,8 +115,15 @@ def _read_part(folder: Path) -> _Part:
 
 def _unlabelled(root: Path, pictures: Sequence[Path]) -> Pictures:
     if not pictures:
-        raise DataError(f"{root}: there are no pictures in this folder")
+        raise DataError(f"{root}: there are no pictures in this folder{_tables_in(root)}")
     return Pictures(tuple(pictures))
+
+
+def _tables_in(root: Path) -> str:
+    """A hint where tables of features lie in a folder."""
+    if not any(path.suffix.lower() in TABLES for path in root.iterdir()):
+        return ""
+    return ", but tables: give one of them, or the folder to zshash fit, encode or info"
 
 
 def _warn_of_unread(root: Path) -> None:

@@ -3,5 +3,6 @@
 from zshash.scale.cluster import ClusterError
 from zshash.scale.fitting import encode, fit, frozen
 from zshash.scale.shards import ShardError
+from zshash.scale.tensors import DeviceError
 
-__all__ = ["ClusterError", "ShardError", "encode", "fit", "frozen"]
+__all__ = ["ClusterError", "DeviceError", "ShardError", "encode", "fit", "frozen"]

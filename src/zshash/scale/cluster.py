@@ -18,7 +18,7 @@ from zshash._extras import needs
 from zshash._warnings import warn_user
 from zshash.hashing.dcc import Sums
 from zshash.scale.shards import MissingShardError, ShardError
-from zshash.scale.workers import Passes, add_in_pairs
+from zshash.scale.workers import Passes, add_in_pairs, itself
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -106,7 +106,11 @@ class OnDask:
 
     def __init__(self, client: "Client", progress: bool = False) -> None:
         with needs("dask"):
-            import distributed  # noqa: F401
+            from distributed import Client
+        if not isinstance(client, Client):
+            raise TypeError(
+                f"client must be a distributed.Client, got {client!r}: Client(ADDRESS) makes one"
+            )
         self._client, self._passes = client, Passes(progress)
         with explaining(client):
             n_threads = self._threads()
@@ -191,11 +195,6 @@ def aligned(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return np.array(value)
     return Sums(*map(aligned, vars(value).values())) if isinstance(value, Sums) else value
-
-
-def itself(value: Any) -> Any:
-    """The value."""
-    return value
 
 
 def _large_tasks() -> Any:

@@ -1,6 +1,5 @@
 """Fits and codes of features that do not fit into memory, or into one machine."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from copy import copy
 from pathlib import Path
@@ -15,12 +14,13 @@ from zshash._extras import needs
 from zshash._files import whole_file
 from zshash._threads import all_cores
 from zshash.codes import code_bytes
-from zshash.hashing.base import SupervisedHasher
+from zshash.hashing.base import Hasher, SupervisedHasher
 from zshash.hashing.registry import METHODS
 from zshash.scale.cluster import OnDask
 from zshash.scale.samples import ShardedSamples
 from zshash.scale.shards import Shard, ShardError, ShardRows, open_shards
 from zshash.scale.targets import KnownLabels, all_targets, combine, known_labels, read_targets
+from zshash.scale.tensors import as_array, is_tensor
 from zshash.scale.workers import Here, Workers
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ def fit(
     >>> scale.fit(hasher, [X[:900], X[900:]], y).encode(X[:3]).shape
     (3, 2)
     """
-    check_method(hasher)
+    _check_hasher(hasher)
     if is_tensor(shards) or device is not None:
         _check_alone(client)
         return _fit_on_device(hasher, shards, targets, vectors, device)
+    check_method(hasher)
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
     own, shared = _read_targets(hasher, found, targets, vectors, workers)
@@ -119,7 +120,8 @@ def encode(
     shards, client, progress
         As for `fit`.
     device : str or torch.device, optional
-        A GPU that works on the shards. The codes of a tensor of PyTorch stay on its device.
+        A GPU that works on the shards. The codes of a tensor of PyTorch stay on this device, by
+        default the one that the tensor is on.
     output : path-like, optional
         A ``.npy`` file for the codes, whole or not at all; what is returned is a mapping of it.
 
@@ -133,9 +135,10 @@ def encode(
     True
     """
     check_is_fitted(hasher)
-    if is_tensor(shards) and output is None:
+    if is_tensor(shards):
         _check_alone(client)
-        return _encode_tensor(hasher, shards)
+        codes = _encode_tensor(hasher, shards, device)
+        return codes if output is None else _write(iter([as_array(codes)]), codes.shape, output)
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
     _check_width(hasher, found)
@@ -147,7 +150,14 @@ def encode(
     if output is None:
         return np.concatenate(list(parts))
     n = sum(shard.shape[0] for shard in found if shard.shape)
-    header = {"descr": "|u1", "fortran_order": False, "shape": (n, code_bytes(hasher.n_bits))}
+    return _write(parts, (n, code_bytes(hasher.n_bits)), output)
+
+
+def _write(
+    parts: Iterator[NDArray[np.uint8]], shape: Sequence[int], output: str | Path
+) -> NDArray[np.uint8]:
+    """Write codes to a file as they are made; returns a mapping of it."""
+    header = {"descr": "|u1", "fortran_order": False, "shape": tuple(shape)}
     with whole_file(Path(output)) as file:
         np.lib.format.write_array_header_1_0(file, header)
         for part in parts:
@@ -168,7 +178,8 @@ def survey(
 def frozen(hasher: Any, device: Any, *, is_half: bool = True) -> Any:
     """A function from tensors (n, d) on a device to packed codes there, for many calls.
 
-    What `encode` does, with all that it needs made once and kept on the device.
+    What `encode` does, with all that it needs made once and kept on the device. Values are not
+    looked at: codes of NaN mean nothing.
 
     Parameters
     ----------
@@ -183,36 +194,35 @@ def frozen(hasher: Any, device: Any, *, is_half: bool = True) -> Any:
     return gpu.encoder(hasher, gpu.find_device(device), is_half=is_half)
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether something is a tensor of PyTorch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
 def _fit_on_device(
     hasher: Any, given: Any, targets: Any, vectors: ArrayLike | None, device: Any
 ) -> Any:
     gpu = _gpu()
     gpu.check_method(hasher)
+    check_method(hasher)
     where = gpu.find_device(given.device if device is None else device)
     if is_tensor(given):
         gpu.check_tensor(given)
         shards = [Shard(np.empty((0, 0)), "the tensor", shape=tuple(given.shape))]
-        rows = gpu.TensorRows(given.to(where))
+        rows = gpu.TensorRows(given.detach().to(where))
     else:
         shards = look(open_shards(given), Here())
         rows = gpu.ShardBlocks(shards, where)
-    targets = targets.cpu().numpy() if is_tensor(targets) else targets
     own, shared = _read_targets(hasher, shards, targets, vectors, Here())
     with all_cores():
         gpu.learn(hasher, rows, all_targets(own or [], shared), where)
     return hasher
 
 
-def _encode_tensor(hasher: Any, given: Any) -> Any:
+def _encode_tensor(hasher: Any, given: Any, device: Any) -> Any:
     gpu = _gpu()
+    where = gpu.find_device(given.device if device is None else device)
     gpu.check_tensor(given)
-    return gpu.encoder(hasher, given.device, is_half=gpu.TensorRows(given).is_half)(given)
+    X = given.detach().to(where)
+    rows = gpu.TensorRows(X)
+    encode = gpu.encoder(hasher, where, is_half=rows.is_half)
+    gpu.check_finite(rows)
+    return encode(X)
 
 
 def _encode_on_device(
@@ -283,6 +293,12 @@ def _workers(client: "Client | None", progress: bool) -> Workers:
     return Here(progress) if client is None else OnDask(client, progress)
 
 
+def _check_hasher(hasher: Any) -> None:
+    if not isinstance(hasher, Hasher):
+        what = hasher.__name__ if isinstance(hasher, type) else repr(hasher)
+        raise TypeError(f"the hasher must be an object such as ZSH(n_bits=64), got {what}")
+
+
 def check_method(hasher: Any) -> None:
     """Refuse a method, or parameters, for which sums over rows are not enough."""
     able = [name for name, method in METHODS.items() if hasattr(method.estimator, "_learn")]
@@ -312,5 +328,5 @@ def _check_width(hasher: Any, shards: Sequence[Shard]) -> None:
         if shard.shape and shard.shape[1] != hasher.n_features_in_:
             raise ShardError(
                 f"{shard.name}: {shard.shape[1]} features for each sample, but the hasher was "
-                f"fitted to {hasher.n_features_in_}"
+                f"fitted to {hasher.n_features_in_}: give it features of the same kind"
             )

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from zshash import codes
 from zshash.hashing.anchors import KernelFeatures, product_of_features
 from zshash.hashing.dcc import Sums, codes_from, measure, split_stream, update_codes
+from zshash.hashing.mersenne import choose
 from zshash.hashing.rows import Rows
 from zshash.hashing.samples import Samples
 from zshash.hashing.targets import Targets
 from zshash.scale.shards import Shard, ShardRows, rows_by_shard
 from zshash.scale.targets import targets_of
-from zshash.scale.workers import Workers
+from zshash.scale.workers import Workers, itself
 
 __all__ = ["Preparation", "ShardedSamples"]
 
@@ -92,7 +93,7 @@ class ShardedSamples:
     def draw(self, most: int, rng: np.random.RandomState) -> NDArray[np.float32]:
         """All rows, or `most` of them at random where there are more."""
         n = len(self)
-        numbers = np.sort(rng.choice(n, most, replace=False)) if n > most else np.arange(n)
+        numbers = np.sort(choose(n, most, rng)) if n > most else np.arange(n)
         return self.take(numbers)
 
     def total(self, step: Callable[..., Any], *args: Any) -> Any:
@@ -204,11 +205,6 @@ class ShardedSamples:
 
     def _keep(self, args: tuple[Any, ...]) -> Any:
         return self._workers.keep(args) if args else args
-
-
-def itself(value: Any) -> Any:
-    """The value."""
-    return value
 
 
 def take_rows(

@@ -4,7 +4,7 @@ A shard says where its rows are and is small itself, so that it can be sent to w
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,11 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from zshash.datasets import DataError, load_features
 from zshash.datasets.cifar import is_cifar
+from zshash.datasets.folders import TABLES as SUFFIXES
 from zshash.datasets.idx import is_idx
 from zshash.datasets.listing import is_picture
 from zshash.datasets.parquet import count_row_groups
 from zshash.hashing.base import check_values, unit_rows
 from zshash.hashing.rows import BLOCK_ROWS
+from zshash.scale.tensors import as_array
 
 __all__ = [
     "SUFFIXES",
@@ -34,9 +36,9 @@ __all__ = [
 ]
 
 Rows = NDArray[np.int64]
-SUFFIXES = (".npy", ".npz", ".parquet")
 LABELS = ".labels.npy"
 """What follows the name of a ``.npy`` shard in that of the file with its labels."""
+NO_ROWS = "it has no rows: leave it out"
 
 
 class ShardError(DataError):
@@ -80,7 +82,9 @@ class NumpyTable:
     def __init__(self, path: Path) -> None:
         try:
             mapping = np.load(path, mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
+        except (ValueError, EOFError) as error:
+            if "Python objects" in str(error):
+                raise ShardError("it holds objects of Python: save an array of numbers") from error
             # NumPy takes whatever it does not know for pickled objects, and says how to load these
             why = "no array of numbers" if "pickle" in str(error) else error
             raise ShardError(f"it is no whole .npy file ({why}): copy it again") from error
@@ -163,7 +167,7 @@ class Shard:
         except FileNotFoundError as error:
             raise MissingShardError(f"{self.name}: there is no such file (any more)") from error
         except (OSError, EOFError, ValueError) as error:
-            words = str(error).removeprefix(f"{self.name}: ")
+            words = str(error).removeprefix(f"{self.name}: ").removeprefix(f"{self.source}: ")
             raise ShardError(f"{self.name}: it can not be read: {words}") from error
 
     def _open(self) -> Table:
@@ -254,6 +258,8 @@ def open_shards(data: Any) -> list[Shard]:
         return [shard for file in found for shard in _of_file(file)]
     if isinstance(data, np.ndarray):
         return [_of_array(data, "the array")]
+    if not isinstance(data, Iterable):
+        raise ShardError(f"shards are files or arrays, or a folder of such files, got {data!r}")
     shards = []
     for number, item in enumerate(data):
         if isinstance(item, Shard):
@@ -261,7 +267,7 @@ def open_shards(data: Any) -> list[Shard]:
         elif isinstance(item, str | os.PathLike):
             shards += _of_file(Path(item))
         else:
-            shards.append(_of_array(np.asanyarray(item), f"shard {number}"))
+            shards.append(_of_array(as_array(item), f"shard {number}"))
     if not shards:
         raise ShardError("there are no shards: give files or arrays, or a folder of such files")
     return shards
@@ -315,12 +321,15 @@ def _in_folder(folder: Path) -> list[Path]:
 def _of_file(path: Path) -> list[Shard]:
     path = path.absolute()
     if path.suffix.lower() not in SUFFIXES:
-        raise ShardError(f"{path}: shards end in {', '.join(SUFFIXES)}")
+        missing = "" if path.exists() else ", and there is no such folder"
+        raise ShardError(f"{path}: shards end in {', '.join(SUFFIXES)}{missing}")
     if path.suffix.lower() != ".parquet":
         return [Shard(path, str(path))]
     if not path.is_file():
         raise ShardError(f"{path}: there is no such file")
     groups = range(count_row_groups(path))
+    if not groups:
+        raise ShardError(f"{path}: {NO_ROWS}")
     return [Shard(path, f"{path} (row group {group})", group) for group in groups]
 
 
@@ -346,6 +355,8 @@ def _mapped_file(array: np.memmap[Any, Any]) -> Path | None:
 
 
 def _check_shape(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, int]:
+    if len(shape) == 2 and shape[0] == 0:
+        raise ShardError(NO_ROWS)
     if len(shape) != 2 or dtype.kind not in "iuf" or 0 in shape:
         raise ShardError(f"features are a table of numbers (n, d), got shape {shape} of {dtype}")
     return shape[0], shape[1]

@@ -14,6 +14,7 @@ from zshash.datasets.data import Labels
 from zshash.datasets.tables import load_labels, read_numpy
 from zshash.hashing.targets import Targets, matrix_targets
 from zshash.scale.shards import Shard, ShardError, labels_file
+from zshash.scale.tensors import as_array, is_tensor
 
 __all__ = ["KnownLabels", "all_targets", "combine", "known_labels", "read_targets", "targets_of"]
 
@@ -119,7 +120,7 @@ def read_targets(
     if hasattr(hasher, "classes_"):
         del hasher.classes_  # of an earlier fit
     if vectors is not None:
-        return _places(parts, np.asarray(vectors, dtype=np.float64))
+        return _places(parts, _numbers(vectors))
     if all(map(_is_column, parts)):
         read = hasher._targets(np.concatenate(parts), sum(map(len, parts)))
         edges = np.cumsum([len(part) for part in parts])[:-1]
@@ -149,7 +150,10 @@ def _split(shards: Sequence[Shard], targets: Any) -> list[Any]:
     sizes = [shard.shape[0] for shard in shards if shard.shape]
     if _is_list_of_parts(targets):
         if len(targets) != len(shards):
-            raise ValueError(f"there are {len(shards)} shards, and targets for {len(targets)}")
+            raise ValueError(
+                f"there are {len(shards)} shards, and targets for {len(targets)}: give some for "
+                "each"
+            )
         arrays = [_array(part) for part in targets]
         for shard, array in zip(shards, arrays, strict=True):
             _check_part(shard, array, arrays[0])
@@ -157,7 +161,8 @@ def _split(shards: Sequence[Shard], targets: Any) -> list[Any]:
     whole = _array(targets)
     if whole.ndim not in (1, 2) or len(whole) != sum(sizes):
         raise ValueError(
-            f"the shards have {sum(sizes)} rows in all, and targets have the shape {whole.shape}"
+            f"the shards have {sum(sizes)} rows in all, and targets have the shape {whole.shape}: "
+            "give one for each row"
         )
     return np.split(whole, np.cumsum(sizes)[:-1])
 
@@ -167,7 +172,8 @@ def _is_list_of_parts(targets: Any) -> bool:
         return False
     first = targets[0]
     is_file = isinstance(first, os.PathLike) or (isinstance(first, str) and first.endswith(".npy"))
-    return is_file or (isinstance(first, np.ndarray | list | tuple) and np.ndim(first) > 0)
+    is_array = isinstance(first, np.ndarray | list | tuple) or is_tensor(first)
+    return is_file or (is_array and np.ndim(first) > 0)
 
 
 def _is_column(part: Any) -> bool:
@@ -195,7 +201,7 @@ def _kept(part: Any, array: NDArray[Any]) -> Any:
 
 
 def _array(targets: Any) -> NDArray[Any]:
-    return _loaded(targets) if isinstance(targets, str | os.PathLike) else np.asarray(targets)
+    return _loaded(targets) if isinstance(targets, str | os.PathLike) else as_array(targets)
 
 
 def _loaded(path: str | os.PathLike[str]) -> NDArray[Any]:
@@ -204,6 +210,13 @@ def _loaded(path: str | os.PathLike[str]) -> NDArray[Any]:
     except (OSError, ValueError, EOFError) as error:
         raise ShardError(f"{os.fspath(path)}: no .npy file of targets ({error})") from error
     return np.array(array) if _is_column(array) else array
+
+
+def _numbers(vectors: Any) -> NDArray[np.float64]:
+    try:
+        return as_array(vectors).astype(np.float64)
+    except ValueError as error:
+        raise ValueError(f"vectors must be numbers (c, p) ({error})") from error
 
 
 def _places(

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Protocol
 
 from tqdm import tqdm
 
-__all__ = ["Here", "Passes", "Workers", "add_in_pairs"]
+__all__ = ["Here", "Passes", "Workers", "add_in_pairs", "itself"]
 
 
 class Workers(Protocol):
@@ -53,6 +53,11 @@ def add_in_pairs(summands: Iterable[Any]) -> Any:
     while branches:
         total = branches.pop()[1] + total
     return total
+
+
+def itself(value: Any) -> Any:
+    """The value."""
+    return value
 
 
 class Here:

@@ -1,7 +1,7 @@
 """Fits and codes on a GPU, with PyTorch."""
 
 from zshash.scale.device.fitting import (
-    DeviceError,
+    check_finite,
     check_method,
     check_tensor,
     encoder,
@@ -11,9 +11,9 @@ from zshash.scale.device.fitting import (
 from zshash.scale.device.rows import ShardBlocks, TensorRows
 
 __all__ = [
-    "DeviceError",
     "ShardBlocks",
     "TensorRows",
+    "check_finite",
     "check_method",
     "check_tensor",
     "encoder",

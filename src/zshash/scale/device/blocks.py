@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 LOG2E = math.log2(math.e)
+LARGEST = torch.finfo(torch.float16).max
 
 
 def operations(device):
@@ -42,7 +43,7 @@ class DeviceKernel:
     ‖x − a‖² = ‖x‖² + ‖a‖² − 2x·a: products of numbers in float16 are exact in tensor cores, their
     sums float32, and what rows and columns are scaled by enters afterwards. Features that come in
     float16 are taken as they are; others are first measured from the mean of the anchors, in units
-    of √δ.
+    of √δ, and what is too large for float16 becomes its largest number: far from all anchors.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class DeviceKernel:
         return out
 
     def _measured(self, X):
-        return (X - self._center) * self._scale
+        return ((X - self._center) * self._scale).clamp_(-LARGEST, LARGEST)
 
     @property
     def constants(self):

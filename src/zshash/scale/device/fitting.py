@@ -9,24 +9,31 @@ from zshash.hashing.linear import LinearHasher
 from zshash.scale.device.blocks import DeviceKernel, operations
 from zshash.scale.device.layout import ROWS, padded
 from zshash.scale.device.samples import DeviceSamples
+from zshash.scale.tensors import DeviceError
 
-__all__ = ["DeviceError", "encoder", "find_device", "learn"]
+__all__ = [
+    "check_finite",
+    "check_method",
+    "check_tensor",
+    "encoder",
+    "find_device",
+    "learn",
+]
 
 ENCODED_ROWS = 2**17  # rows whose features are held at a time
-
-
-class DeviceError(RuntimeError):
-    """A device that is not there or has not enough memory; the message says what to do."""
 
 
 def find_device(name):
     """The device of that name, or that a tensor is on."""
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
+        torch.zeros(1, device=device).cpu()  # "meta" has no values
     except (RuntimeError, AssertionError, TypeError) as error:
-        reason = str(error).splitlines()[0]
-        raise DeviceError(f"the device {name!r} can not be used: {reason}") from error
+        reason = str(error).splitlines()[0].rstrip(".:")
+        raise DeviceError(
+            f"the device {str(name)!r} can not be used ({reason}): name one that PyTorch finds "
+            "here, or work with arrays and without a device"
+        ) from error
     return device
 
 
@@ -34,8 +41,8 @@ def check_method(hasher):
     """Refuse a fit that a device can not do."""
     if not isinstance(hasher, KernelHasher) or not hasattr(hasher, "_learn"):
         raise ValueError(
-            f"{type(hasher).__name__} can not be fitted on a device: fit it without, or use ZSH or "
-            "SDH"
+            f"{type(hasher).__name__} can not be fitted on a device: fit it to arrays without "
+            "one, or use ZSH or SDH"
         )
     if getattr(hasher, "graph", None) is not None and hasher.gamma:
         raise ValueError(
@@ -46,10 +53,22 @@ def check_method(hasher):
 
 def check_tensor(X):
     """Refuse a tensor that is no table of features."""
+    if not torch.is_tensor(X):
+        raise TypeError(
+            f"features are a tensor (n, d) of floats, got {type(X).__name__}: convert it with "
+            "torch.from_numpy"
+        )
     if X.ndim != 2 or not X.dtype.is_floating_point or 0 in X.shape:
         raise ValueError(
-            f"features are a tensor (n, d) of floats, got shape {tuple(X.shape)} of {X.dtype}"
+            f"features are a tensor (n, d) of floats, got shape {tuple(X.shape)} of {X.dtype}: "
+            "convert it with X.reshape(n, d).float()"
         )
+
+
+def check_finite(rows):
+    """Refuse `TensorRows` that hold NaN or infinity."""
+    if not all(bool(torch.isfinite(X).all()) for X in rows.blocks()):
+        raise ValueError("the tensor contains NaN or infinity: remove or repair such rows")
 
 
 def learn(hasher, rows, targets, device):
@@ -57,7 +76,10 @@ def learn(hasher, rows, targets, device):
     if len(rows) < 2:
         raise ValueError("there is one row: a fit needs two at least")
     samples = DeviceSamples(rows, targets, device, bool(hasher.normalize))
-    hasher._features(samples.take(np.array([0, len(rows) - 1])), reset=True)
+    ends = samples.take(np.array([0, len(rows) - 1]))
+    hasher._features(ends, reset=True)
+    if hasher.bandwidth is not None:  # else the rows are looked at when it is chosen
+        samples.squares_from(ends[0].astype(np.float64))
     try:
         hasher._learn(samples)
     except torch.OutOfMemoryError as error:
@@ -81,12 +103,18 @@ def encoder(hasher, device, *, is_half):
     dtype = torch.float16 if is_half else torch.float32
 
     def encode_checked(X):
-        if X.ndim != 2 or X.shape[1] != hasher.n_features_in_:
+        check_tensor(X)
+        if X.shape[1] != hasher.n_features_in_:
             raise ValueError(
                 f"a tensor of shape {tuple(X.shape)} was given, but the hasher was fitted to rows "
-                f"of {hasher.n_features_in_} features"
+                f"of {hasher.n_features_in_} features: give it features of the same kind"
             )
-        return encode(X.to(device=device, dtype=dtype).contiguous())
+        if is_half and X.dtype != dtype:
+            raise ValueError(
+                f"a tensor of {X.dtype} was given for codes from float16: give X.half(), or set "
+                "is_half=False"
+            )
+        return encode(X.detach().to(device=device, dtype=dtype).contiguous())
 
     return encode_checked
 

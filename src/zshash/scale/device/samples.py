@@ -22,6 +22,7 @@ from zshash.scale.device.blocks import (
 from zshash.scale.device.layout import ROWS, padded
 from zshash.scale.device.products import gram
 from zshash.scale.device.signs import PackedSigns
+from zshash.scale.samples import ShardedSamples
 
 __all__ = ["DeviceSamples"]
 
@@ -56,18 +57,18 @@ class DeviceSamples:
         X = self._rows.take(numbers)
         return unit_rows(X) if self._normalize else X
 
-    def draw(self, most, rng):
-        """All rows, or `most` of them at random where there are more; on the host."""
-        n = len(self)
-        return self.take(np.sort(rng.choice(n, most, replace=False)) if n > most else np.arange(n))
+    draw = ShardedSamples.draw
 
     def squares_from(self, center):
         """Σ‖x − center‖²."""
         center = torch.as_tensor(center, device=self._device)
         total = sum(self._squares_from(X, center) for X in self._rows.blocks())
         if not 0 < total < np.inf:
-            what = "all rows of X are equal" if total == 0 else "X contains NaN or infinity"
-            raise ValueError(f"{what}: there is nothing to learn from it as it is")
+            raise ValueError(
+                "all rows of X are equal: there is nothing to learn from them"
+                if total <= 0
+                else "X contains NaN or infinity: remove or repair such rows"
+            )
         return total
 
     def _squares_from(self, X, center):
