@@ -150,6 +150,23 @@ def test_pictures_stay_pictures(tmp_path):
     assert "it holds pictures and tables of features, and the pictures are read" in done.stderr
 
 
+def test_info(home):
+    done = call("info", home / "shards", "--json")
+    assert done.exit_code == 0, done.output
+    facts, table = (
+        json.loads(done.output),
+        json.loads(call("info", home / "table.npz", "--json").output),
+    )
+    assert facts == table | {"shards": 4}
+    assert "samples:           1797" in call("info", home / "shards").output
+
+
+def test_info_without_labels(tmp_path):
+    np.save(tmp_path / "a.npy", DATA.X)
+    facts = json.loads(call("info", tmp_path, "--json").output)
+    assert facts == {"samples": 1797, "dimension": 64, "shards": 1}
+
+
 class TestMistakes:
     """Each ends with one line; no file is left behind, and an old one stays."""
 
@@ -194,6 +211,14 @@ class TestMistakes:
         message = fails("encode", tmp_path / "shards", "-m", model, "-o", tmp_path / "codes.npy")
         assert f"63 features for each sample, but {model} was trained on 64 (shards)" in message
         assert names_in(tmp_path) == ["shards"]
+
+    def test_commands_for_one_table(self, home, tmp_path):
+        done = call("extract", home / "shards", "-o", tmp_path / "features.npz")
+        assert done.exit_code == 2
+        assert "but tables: give one of them, or the folder to zshash fit, encode or" in done.output
+        (tmp_path / "empty").mkdir()
+        done = call("info", tmp_path / "empty")
+        assert done.output.endswith("empty: there are no pictures in this folder\n")
 
     def test_codes_among_the_shards(self, home, model):
         folder = home / "shards"

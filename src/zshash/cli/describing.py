@@ -16,6 +16,7 @@ from zshash.cli.terminal import (
     refuse,
 )
 from zshash.experiments import description
+from zshash.experiments.sharding import are_shards, describe_shards
 from zshash.images import PictureReader
 
 __all__ = ["info"]
@@ -56,7 +57,8 @@ def info(
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
     else:
         refuse(("names", "labels"), "without --similarity")
-        facts = description.describe(path, reader)
+        is_sharded = path is not None and are_shards(path, reader)
+        facts = describe_shards(str(path)) if is_sharded else description.describe(path, reader)
         lines = [f"{key + ':':<18} {plain(value)}" for key, value in facts.items()]
     if as_json:
         print_json(facts)

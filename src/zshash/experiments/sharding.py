@@ -21,6 +21,7 @@ from zshash.experiments.training import (
     find_categories,
     label_sources,
     label_vectors,
+    sample_counts,
     save_fitted,
     training_part,
     usable_sources,
@@ -34,7 +35,14 @@ from zshash.semantics.names import unit
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["ShardedData", "are_shards", "encode_shards", "fit_shards", "open_sharded"]
+__all__ = [
+    "ShardedData",
+    "are_shards",
+    "describe_shards",
+    "encode_shards",
+    "fit_shards",
+    "open_sharded",
+]
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,17 @@ def open_sharded(
     labels, names, synsets = combine(known)
     together: Any = np.concatenate(labels)
     return replace(data, labels=together, names=names, synsets=synsets)
+
+
+def describe_shards(source: str) -> dict[str, Any]:
+    """What a folder of shards holds, in the words for any data."""
+    data = open_sharded(source)
+    shape = data.facts().X.shape
+    facts = {"samples": len(data), "dimension": shape[1], "shards": len(data.shards)}
+    if data.labels is None:
+        return facts
+    pairs = zip(data.names, sample_counts(data).tolist(), strict=True)
+    return facts | {"categories": len(data.names), "samples each": dict(pairs)}
 
 
 def _one_extractor(source: str, known: Sequence[KnownLabels]) -> dict[str, Any] | None:
