@@ -103,6 +103,9 @@ def test_answers_like_the_index_in_memory(opened, n_bits, n, limit, k, r, seed):
     chosen = twin.ids[rng.random(len(twin)) < 0.5]
     np.testing.assert_array_equal(index.get(chosen), twin.get(chosen))
     assert_same(index.subset(chosen), twin.subset(chosen), queries, k, r)
+    held = index.subset(chosen).in_memory()
+    np.testing.assert_array_equal(held.ids, chosen)
+    np.testing.assert_array_equal(held.codes, twin.get(chosen))
     vectors = rng.normal(size=(2, n_bits))
     for found, wanted in zip(
         index.search_weighted(vectors, k), twin.search_weighted(vectors, k), strict=True
@@ -296,7 +299,16 @@ def test_addresses_keep_secrets(monkeypatch):
     assert "p@ss" not in repr(address)
     assert Address.parse("milvus://[::1]/name?token=secret").token == "secret"
     assert str(Address.parse("milvus://[::1]/name?token=secret")) == "milvus://[::1]:19530/name"
-    for wrong in ("milvus://me:pass@host/a-b", "milvus://host/a-b?token=pass&secure=true"):
+    for wrong in (
+        "milvus://me:pass@host/a-b",
+        "milvus://me:a/pass@host/name",
+        "milvus://me:p?a@pass/@host/name",
+        "milvus:/me:pass@host/name",
+        "milvus://host/a-b?token=pass&secure=true",
+        "milvus://host/a-b?token=p@pass",
+        "milvus://host/name?password=pass",
+        "milvus://host/name#token=pass",
+    ):
         with pytest.raises(ValueError, match="not the address") as caught:
             Address.parse(wrong)
         assert "pass" not in str(caught.value)

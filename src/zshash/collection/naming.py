@@ -11,7 +11,6 @@ that nobody labelled. 0.6 was chosen by hiding some of the *seen* categories of 
 0.5 to 0.8 do about as well.
 """
 
-from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -120,12 +119,11 @@ def _ranks(store: Store, encoder: Encoder, query: Query, k: int, where: str) -> 
 def _held(store: Store, index: CodeIndex, generation: int, where: str) -> HammingIndex:
     """An index as it is now, whoever changes it meanwhile; remembered where it is a server's."""
     if isinstance(index, HammingIndex):
-        return copy(index)
+        return index.in_memory()
     key = f"\0codes {where}"
     known: HammingIndex | None = store.remembered.get(generation, key)
     if known is None:
-        known = HammingIndex(index.n_bits)
-        known.add(index.codes, index.ids)
+        known = index.in_memory()
         store.remembered.put(generation, key, known)
     return known
 

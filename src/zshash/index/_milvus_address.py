@@ -14,7 +14,6 @@ SECONDS = 60.0
 TOKEN = "ZSHASH_MILVUS_TOKEN"
 SHAPE = "write milvus://host:port/name, where a name has letters, digits and _"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
-_SECRETS = re.compile(r"(?<=//)[^/]*@|(?<=token=)[^&]*")
 
 
 @dataclass(frozen=True)
@@ -81,5 +80,15 @@ def _token(user: str | None, password: str | None, token: str) -> str:
 
 
 def _wrong(text: str, cure: str) -> ValueError:
-    shown = _SECRETS.sub("", text)
-    return ValueError(f"{shown}: not the address of a collection in Milvus: {cure}")
+    return ValueError(f"{_shown(text)}: not the address of a collection in Milvus: {cure}")
+
+
+def _shown(text: str) -> str:
+    """What may be told of a text that is no address: a password may be anywhere in it.
+
+    >>> _shown("milvus://host/a-b"), _shown("milvus://host/name?tokn=a"), _shown("milvus://a/b@c/d")
+    ('milvus://host/a-b', 'milvus://host/name?…', 'milvus://…')
+    """
+    if "@" in text:
+        return f"{SCHEME}…"
+    return re.sub(r"(?<=[?#]).+", "…", text)

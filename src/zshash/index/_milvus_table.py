@@ -23,7 +23,7 @@ from zshash.index._engine import Distances
 from zshash.index._milvus_address import Address
 from zshash.index._runs import Codes, Ids
 
-__all__ = ["Hits", "MilvusError", "Rows", "Table", "among", "both", "span"]
+__all__ = ["Hits", "MilvusError", "MilvusGone", "Rows", "Table", "among", "both", "span"]
 
 LIMIT = 16_384  # rows of an answer to one query
 HITS_AT_ONCE = 2**21  # rows of an answer to several queries
@@ -32,11 +32,18 @@ ROWS_AT_ONCE = 16_384
 IDS_AT_ONCE = 8_192
 SECONDS_TO_CONNECT, SECONDS_TO_LOAD, SECONDS_BETWEEN = 3.0, 600.0, 0.2
 ID, CODE, PREFIX = "id", "code", "zshash."
-GONE = 100  # the server's number for a collection that is not there
+GONE = {  # the server's numbers for what it can not do, and what to say then
+    100: "the server has no such collection any more: open it again",
+    101: "the server has not loaded this collection: try again, or open it again",
+}
 
 
 class MilvusError(OSError):
     """A server that does not answer or does not do what was asked; the message names the cure."""
+
+
+class MilvusGone(MilvusError):  # noqa: N818, reads like what it says
+    """A collection that is not there any more, or that the server has yet to load."""
 
 
 class Hits(NamedTuple):
@@ -67,7 +74,7 @@ class Table:
     """
 
     def __init__(self, address: Address) -> None:
-        self.address, self.limit = address, LIMIT
+        self.address, self.limit, self._floor = address, LIMIT, 0
         with needs("milvus"):
             import pymilvus
         with needs("milvus"):
@@ -87,12 +94,17 @@ class Table:
                 f"{address}: no Milvus server answers there, or it does not let us in: start it, "
                 f"or correct the address ({_reason(error)})"
             ) from error
-        self.refresh()
+        try:
+            self.refresh()
+        except BaseException:
+            self.close()
+            raise
 
     def refresh(self) -> None:
         """Have the answers from now on hold all that anybody has written until now."""
         with self._reporting():
-            self._floor = self._client._get_connection().alloc_timestamp(**self._patience)
+            now = int(self._client._get_connection().alloc_timestamp(**self._patience))
+        self._floor = max(self._floor, now)  # another thread may have a later one
 
     def close(self) -> None:
         """End the connection."""
@@ -168,6 +180,9 @@ class Table:
 
     def put(self, ids: Ids, codes: Codes) -> None:
         """Write rows, in place of those that have the same ids; twice is as good as once."""
+        # The client remembers the length of codes; where another process has made the collection
+        # anew with another one, it would send the wrong bytes without a word.
+        self._client._get_connection()._invalidate_schema(self.address.name)
         for start in range(0, len(ids), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             data = [
@@ -190,7 +205,7 @@ class Table:
         """Have all rows in the server's files, and not in its log alone, and in its index."""
         end = time.monotonic() + SECONDS_TO_LOAD
         with self._reporting():
-            self._client.flush(self.address.name, **self._patience)
+            self._client.flush(self.address.name, timeout=SECONDS_TO_LOAD)
             while self._n_waiting() and time.monotonic() < end:
                 time.sleep(SECONDS_BETWEEN)
 
@@ -267,10 +282,8 @@ class Table:
         try:
             yield
         except self._errors as error:
-            if getattr(error, "code", None) == GONE:
-                raise MilvusError(
-                    f"{self.address}: the server has no such collection any more: open it again"
-                ) from error
+            if (code := getattr(error, "code", None)) in GONE:
+                raise MilvusGone(f"{self.address}: {GONE[code]}") from error
             raise MilvusError(
                 f"{self.address}: the Milvus server does not do what was asked: see that it runs, "
                 f"and try again ({_reason(error)})"

@@ -6,6 +6,7 @@ all runs into one, and the engine searches in that one.
 """
 
 import threading
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,10 @@ class HammingIndex:
         part._set([self._taken(np.unique(check_ids(ids)))])
         part._next_id = self._next_id
         return part
+
+    def in_memory(self) -> "HammingIndex":
+        """A copy, which stays as it is when this index changes; both share what they hold."""
+        return copy(self)
 
     def prepare(self) -> None:
         """Sort the codes into buckets now, rather than when enough queries have come.

@@ -1,6 +1,7 @@
 """Codes in a Milvus server, behind the face of `HammingIndex`."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from zshash.index._milvus_table import (
     IDS_AT_ONCE,
     Hits,
     MilvusError,
+    MilvusGone,
     Rows,
     Table,
     among,
@@ -34,7 +36,7 @@ from zshash.index._milvus_table import (
 from zshash.index._runs import Codes, Ids
 from zshash.index.memory import HammingIndex
 
-__all__ = ["Address", "MilvusError", "MilvusIndex", "MilvusPart", "notes_at"]
+__all__ = ["Address", "MilvusError", "MilvusGone", "MilvusIndex", "MilvusPart", "notes_at"]
 
 LAST_ID = int(INT64.max) - 1  # servers count the one after it, but do not give it back
 LONG_RUN = 64  # ids in a row that are worth a condition of their own
@@ -101,6 +103,13 @@ class MilvusPart:
             if len(unknown):
                 raise ValueError(f"the index does not hold {some(unknown)}")
         return part
+
+    def in_memory(self) -> HammingIndex:
+        """All codes in an index in memory."""
+        index = HammingIndex(self._n_bits)
+        for ids, codes in self.pages():
+            index.add(codes, ids)
+        return index
 
     def prepare(self) -> None:
         """Have the server write down what it has in its log, and build its index of that."""
@@ -224,14 +233,18 @@ class MilvusIndex(MilvusPart):
         self.address = address if isinstance(address, Address) else Address.parse(address)
         super().__init__(Table(self.address), n_bits)
         try:
-            if self._table.exists:
-                self._check_fields()
-                self._table.load()
-            else:
-                self._table.create(n_bits, notes or {})
+            self.ensure(notes)
         except BaseException:
             self._table.close()
             raise
+
+    def ensure(self, notes: dict[str, str] | None = None) -> None:
+        """Have the server load the collection, and make it first where there is none."""
+        if self._table.exists:
+            self._check_fields()
+            self._table.load()
+        else:
+            self._table.create(self._n_bits, notes or {})
 
     def _check_fields(self) -> None:
         """Refuse a collection that is not one of ours, or of another length."""
@@ -314,6 +327,12 @@ class MilvusIndex(MilvusPart):
         if self._table.exists:
             self._table.drop()
         self._table.create(self._n_bits, notes or {})
+
+    def with_bits(self, n_bits: int) -> "MilvusIndex":
+        """The same, of which somebody else has changed the length by `clear`."""
+        other = copy(self)
+        other._n_bits = check_width(n_bits)
+        return other
 
     def notes(self) -> dict[str, str]:
         """What `note` wrote beside the codes."""

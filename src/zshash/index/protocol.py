@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zshash.index._engine import Distances
 from zshash.index._runs import Codes, Ids
+from zshash.index.memory import HammingIndex
 
 __all__ = ["CodeIndex"]
 
@@ -35,6 +36,9 @@ class CodeIndex(Protocol):
 
     def subset(self, ids: ArrayLike) -> "CodeIndex":
         """An index of some of the codes, under the same ids."""
+
+    def in_memory(self) -> HammingIndex:
+        """All codes in an index in memory, which stays as it is when this one changes."""
 
     def prepare(self) -> None:
         """Do now what makes later searches faster."""
