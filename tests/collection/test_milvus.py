@@ -143,6 +143,89 @@ def test_codes_of_another_length(photos, twin, X):
     assert_whole(photos)
 
 
+def _reencode(folder, X):
+    """Give all items codes of another length."""
+    from tests.milvus_server import use_client
+
+    use_client()
+    with Collection.open(folder) as photos:
+        photos.reencode(LSH(n_bits=20, random_state=1).fit(X))
+
+
+def number_of(photos):
+    """What the server calls the collection; another one when it has been made anew."""
+    table = photos.index._table
+    return table._client.describe_collection(table.address.name)["collection_id"]
+
+
+def test_another_process_changes_the_length(photos, twin, X, folder):
+    for each in (photos, twin):
+        each.add(X[:30])
+        each.search(X[0])
+    writer = multiprocessing.get_context("spawn").Process(target=_reencode, args=(folder, X))
+    writer.start()
+    writer.join(60)
+    assert writer.exitcode == 0
+    number = number_of(photos)
+    twin.reencode(LSH(n_bits=20, random_state=1).fit(X))
+    assert_same(photos, twin, X)
+    for each in (photos, twin):
+        each.add(X[30:])
+    assert_same(photos, twin, X)
+    assert_whole(photos)
+    assert number_of(photos) == number  # what the writer has made is not made again
+
+
+def test_codes_of_another_length_that_the_server_does_not_take(photos, twin, X, monkeypatch):
+    longer = LSH(n_bits=20, random_state=1).fit(X)
+    for each in (photos, twin):
+        each.add(X)
+    with monkeypatch.context() as patch:
+
+        def fail(*_):
+            raise MilvusError("gone")
+
+        patch.setattr(MilvusIndex, "clear", fail)
+        with pytest.raises(CollectionError, match=r"safe in the catalogue.*: gone"):
+            photos.reencode(longer)
+    twin.reencode(longer)
+    assert_same(photos, twin, X)
+    assert_whole(photos)
+
+
+def test_the_mark_is_read_before_what_it_speaks_of(photos, X, folder, monkeypatch):
+    """Else a writer who is done between the two makes a reader trust what it does not see."""
+    done = []
+    with Collection.open(folder) as reader:
+        photos.add(X)
+        for name in ("notes", "refresh", "__len__"):
+            was = getattr(MilvusIndex, name)
+            spy = lambda self, was=was, name=name: done.append(name) or was(self)  # noqa: E731
+            monkeypatch.setattr(MilvusIndex, name, spy)
+        assert len(reader) == 60
+    assert done == ["notes", "refresh", "__len__"]
+
+
+def test_a_collection_that_is_dropped_while_it_is_in_use(photos, twin, X, folder, monkeypatch):
+    with Collection.open(folder) as reader:
+        for each in (photos, twin):
+            each.add(X[:30])
+        assert_same(reader, twin, X)
+
+        def crash(self, *_):
+            self.index._table.drop()  # as one does who makes it anew
+            raise MilvusError("killed")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(remote.Remote, "apply", crash)
+            with pytest.raises(CollectionError, match="safe in the catalogue"):
+                photos.add(X[30:])
+        twin.add(X[30:])
+        assert_same(reader, twin, X)
+        assert_same(photos, twin, X)
+        assert_whole(reader)
+
+
 def test_a_crash_between_catalogue_and_server(photos, twin, X, folder, monkeypatch):
     for each in (photos, twin):
         each.add(X[:30])
@@ -241,6 +324,19 @@ def test_moving_the_index(photos, twin, X, folder, server):
     with Collection.open(folder) as again:
         assert again.info()["index"] == elsewhere
         assert_whole(again)
+
+
+def test_a_crash_while_the_index_is_moved(twin, X, address, monkeypatch):
+    twin.add(X)
+    with monkeypatch.context() as patch:
+        patch.setattr(remote.Remote, "_look", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            Collection.open(twin.path, index=address)
+    with Collection.open(twin.path) as still:
+        assert still.info()["index"] == "memory"
+    with Collection.open(twin.path, index=address) as moved:  # its own, though nobody has noted it
+        assert_same(moved, twin, X)
+        assert_whole(moved)
 
 
 def test_a_name_that_is_taken(photos, X, address, tmp_path, hasher):

@@ -9,7 +9,7 @@ what has changed since.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,7 +73,11 @@ class Remote(Follower):
             )
         known = n_bits if notes is None else int(notes.get("n_bits", n_bits))
         self.index = MilvusIndex(address, known, self._owner)
-        self._look()
+        try:
+            self._look()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def n(self) -> int:
@@ -100,11 +104,18 @@ class Remote(Follower):
         alone : callable
             Whoever is inside what it returns is the only one to write to the index.
         """
-        self._look()
-        if self.agrees(state):
-            return
-        with alone():
+        from zshash.index.milvus import MilvusGone
+
+        with suppress(MilvusGone):  # somebody may be making it anew
             self._look()
+            if self.agrees(state):
+                return
+        with alone():
+            try:
+                self._look()
+            except MilvusGone:
+                self.index.ensure(self._owner)
+                self._look()
             if not self.agrees(state) and not self._follows(connection, folder, state):
                 self._rebuild(connection, folder, state)
             self._mark(state)
@@ -126,14 +137,20 @@ class Remote(Follower):
         """Nothing: another process may be changing the index, and `verify` compares all."""
 
     def _look(self) -> None:
-        """Read where the index stands."""
+        """Read where the index stands.
+
+        The mark is read first: all that was written before it is then seen in searches, too.
+        """
+        self.generation, self.next_id, self.digest, self._n = UNKNOWN, 0, 0, 0
+        notes = self.index.notes()
+        n_bits = int(notes.get("n_bits", self.index.n_bits))
+        if n_bits != self.index.n_bits:
+            self.index = self.index.with_bits(n_bits)
         self.index.refresh()
         self._n = len(self.index)
-        try:
-            mark = [int(word) for word in self.index.notes()["state"].split()]
+        with suppress(KeyError, ValueError):
+            mark = [int(word) for word in notes["state"].split()]
             self.generation, self.next_id, self.digest = mark
-        except (KeyError, ValueError):
-            self.generation, self.next_id, self.digest = UNKNOWN, 0, 0
 
     def _mark(self, state: State) -> None:
         """Say where the index stands."""

@@ -134,19 +134,34 @@ class Store:
 
     def _place(self, wanted: str | None) -> None:
         """Find out where the index is, and write it down where that is new."""
-        known: dict[str, Any] = {"address": None, "owner": uuid.uuid4().hex}
-        if self.catalogue.has_setting(INDEX):
-            known = self.catalogue.setting(INDEX)
+        known = self._known_place()
         text = wanted or known["address"]
         self.address: Address | None = parsed(text) if text else None
         shown = str(self.address) if self.address else None
+        if shown == known["address"]:
+            self._connect(known["owner"])
+            return
+        with self.lock.held():
+            known = self._known_place()
+            self._note_place(known)  # who is interrupted has to know its own index again
+            self._connect(known["owner"])
+            self._note_place(known | {"address": shown})
+
+    def _known_place(self) -> dict[str, Any]:
+        """Where the index is, and what tells it from those of others."""
+        if self.catalogue.has_setting(INDEX):
+            return dict(self.catalogue.setting(INDEX))
+        return {"address": None, "owner": uuid.uuid4().hex}
+
+    def _note_place(self, place: dict[str, Any]) -> None:
+        with self.catalogue.writing():
+            self.catalogue.put_setting(INDEX, place)
+
+    def _connect(self, owner: str) -> None:
         if self.address:
             with self.catalogue.reading():
                 n_bits = self.catalogue.state().n_bits
-            self._remote = Remote(self.address, known["owner"], n_bits)
-        if shown != known["address"]:
-            with self.lock.held(), self.catalogue.writing():
-                self.catalogue.put_setting(INDEX, known | {"address": shown})
+            self._remote = Remote(self.address, owner, n_bits)
 
     def _check_lost(self, snapshot: Snapshot | None, noted: int, state: State) -> None:
         later = [GENERATION] if noted > state.generation else []
@@ -388,17 +403,20 @@ class Store:
         note_generation(self.folder, change.state.generation)
         self._wrote = True
         self._tail += change.n_rows
-        if change.state.base == change.state.generation:
-            self._reload()
-        else:
-            self._apply(change)
+        self._pass_on(change)
         if self._needs_saving:
             self.save()
 
-    def _apply(self, change: Change) -> None:
+    def _pass_on(self, change: Change) -> None:
+        """Have the index take over what the catalogue holds by now."""
         try:
-            self.mirror.apply(change.state, change.added, change.removed)
+            if change.state.base == change.state.generation:
+                self._reload()
+            else:
+                self.mirror.apply(change.state, change.added, change.removed)
         except OSError as error:
+            if not self.is_shared:
+                raise
             raise CollectionError(
                 f"{self.folder}: what was written so far is safe in the catalogue, and its index "
                 f"takes it over when it is there again: {error}"
