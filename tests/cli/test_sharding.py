@@ -167,6 +167,13 @@ def test_info_without_labels(tmp_path):
     assert facts == {"samples": 1797, "dimension": 64, "shards": 1}
 
 
+def test_info_of_a_collection_with_its_codes_beside_it(model, tmp_path):
+    album = tmp_path / "album"
+    assert call("create", album, "-m", model).exit_code == 0
+    np.save(album / "codes.npy", DATA.X)
+    assert json.loads(call("info", album, "--json").output)["method"] == "ZSH"
+
+
 class TestMistakes:
     """Each ends with one line; no file is left behind, and an old one stays."""
 

@@ -15,6 +15,7 @@ from zshash.cli.terminal import (
     print_json,
     refuse,
 )
+from zshash.collection import is_collection
 from zshash.experiments import description
 from zshash.experiments.sharding import are_shards, describe_shards
 from zshash.images import PictureReader
@@ -57,7 +58,7 @@ def info(
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
     else:
         refuse(("names", "labels"), "without --similarity")
-        is_sharded = path is not None and are_shards(path, reader)
+        is_sharded = path and not is_collection(Path(path)) and are_shards(path, reader)
         facts = describe_shards(str(path)) if is_sharded else description.describe(path, reader)
         lines = [f"{key + ':':<18} {plain(value)}" for key, value in facts.items()]
     if as_json:
