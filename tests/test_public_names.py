@@ -19,6 +19,7 @@ ROOMS = [
     "images",
     "index",
     "metrics",
+    "scale",
     "semantics",
 ]
 

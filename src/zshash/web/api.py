@@ -32,7 +32,7 @@ REASONS = {
     415: "A type of content that is not taken.",
     422: "A value that can not be used.",
     429: "Busy: try again after as many seconds as Retry-After says.",
-    503: "The server is being stopped.",
+    503: "The server is being stopped, or the index in Milvus does not answer.",
 }
 BYTES = {"schema": {"type": "string", "format": "binary"}}
 SEARCH_BODY = {

@@ -22,6 +22,7 @@ from zshash.collection.thumbnails import make_thumbnail
 from zshash.collection.where import names_field
 from zshash.encoding import Encoder
 from zshash.images import Limits, PictureReader
+from zshash.index.milvus import MilvusError
 from zshash.semantics.names import normalise
 from zshash.web.answers import to_json
 from zshash.web.errors import WRONG, ApiError
@@ -170,8 +171,8 @@ class Service:
         """Answers to many questions about all items, as JSON."""
         try:
             return self._answer_all(questions, None)
-        except (ApiError, *WRONG):
-            if len(questions) == 1:
+        except (ApiError, *WRONG) as error:
+            if len(questions) == 1 or isinstance(error, MilvusError):  # no question is at fault
                 raise
         answers: list[bytes | Exception] = []
         for question in questions:  # one of them is at fault
