@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,14 @@ def data_folder():
     if not folder.is_dir():
         pytest.skip(f"no data folder at {folder}; set ZSHASH_DATA to have this test run")
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_path():
+    """Where one file of tests looks for packages, such as a server's client, is not for others."""
+    before = list(sys.path)
+    yield
+    sys.path[:] = before
 
 
 @pytest.fixture(scope="session", autouse=True)

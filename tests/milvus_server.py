@@ -120,10 +120,14 @@ def running(folder: Path) -> Iterator[Server]:
         server.close()
 
 
-@cache
 def shared() -> Server:
     """The one server of a run of tests, which goes when this process does."""
     use_client()
+    return _shared()
+
+
+@cache
+def _shared() -> Server:
     folder = tempfile.TemporaryDirectory(prefix="milvus-")
     server = Server(Path(folder.name), QUICK)
     atexit.register(folder.cleanup)
