@@ -1,5 +1,6 @@
 """How well codes retrieve."""
 
+from zshash.metrics.asymmetric import evaluate_asymmetric
 from zshash.metrics.histograms import histograms, ranked
 from zshash.metrics.real_values import scored
 from zshash.metrics.relevance import related_labels, same_label, share_labels
@@ -17,6 +18,7 @@ from zshash.metrics.scores import (
 __all__ = [
     "average_precision",
     "evaluate",
+    "evaluate_asymmetric",
     "histograms",
     "mean_average_precision",
     "mean_precision",
