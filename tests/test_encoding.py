@@ -68,6 +68,17 @@ def test_bare_codes(table, fit, tmp_path):
     np.testing.assert_array_equal(codes.packed, encoder.encode(digits())[:100])
 
 
+def test_projections_and_codes_come_from_one_computation(table, fit):
+    encoder = Encoder(fit(table()), PictureReader())
+    X = digits().X[:100]
+    projections = encoder.project(X)
+    np.testing.assert_array_equal(projections, encoder.hasher.project(X))
+    np.testing.assert_array_equal(encoder.quantize(projections), encoder.hash(X))
+    np.testing.assert_array_equal(encoder.hash(X), encoder.hasher.encode(X))
+    with pytest.raises(ValueError, match="63 features"):
+        encoder.project(X[:, 1:])
+
+
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [

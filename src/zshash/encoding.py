@@ -54,7 +54,7 @@ class Encoder:
         self.hasher = load(model)
         self.notes = read_header(model)["notes"]
         self.model, self._reader = model, reader
-        self._hash = self.hasher.frozen()
+        self._project = self.hasher.frozen_project()
         self._for_pictures: PictureReader | None = None
         self.checksum = hashlib.sha256(model.read_bytes()).hexdigest()
 
@@ -119,7 +119,16 @@ class Encoder:
 
     def hash(self, features: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Packed codes (n, bytes) of features (n, d)."""
-        packed: NDArray[np.uint8] = self._hash(features)
+        return self.quantize(self.project(features))
+
+    def project(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Real values (n, n_bits) of features (n, d), whose signs are the bits of their codes."""
+        projections: NDArray[np.float32] = self._project(features)
+        return projections
+
+    def quantize(self, projections: NDArray[np.float32]) -> NDArray[np.uint8]:
+        """Packed codes (n, bytes) of what `project` gave."""
+        packed: NDArray[np.uint8] = self.hasher.quantize(projections)
         return packed
 
 

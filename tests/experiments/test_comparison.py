@@ -6,6 +6,7 @@ import pytest
 from zshash.datasets import DataError, digits
 from zshash.experiments import comparison
 from zshash.experiments.comparison import compare, compare_into, make_setups, make_task
+from zshash.experiments.protocol import with_deviation
 from zshash.experiments.standard import STANDARD
 from zshash.experiments.tables import summary, to_json, to_markdown
 
@@ -52,11 +53,48 @@ def test_summary_and_tables(records):
         "|  | learns from | 16 bits | 32 bits |\n| --- | --- | --- | --- |\n| ITQ | features | "
     )
     assert f"### MAP@100\n\n{header}" in text
-    assert text.count("**") == 8  # the best of two columns in two tables
+    asymmetric = "### MAP@100, real-valued queries (asymmetric distance)"
+    assert f"{asymmetric}\n\n{header}" in text
+    assert text.count("**") == 12  # the best of two columns in three tables
+    values = [record["map_asymmetric"] for record in records if record["name"] == "ITQ, 16 bits"]
+    assert rows[0]["map_asymmetric"] == pytest.approx(np.mean(values))
+    assert with_deviation(rows[0], "map_asymmetric") in text.partition(asymmetric)[2]
     assert f"{rows[0]['map']:.3f} ± {rows[0]['map_deviation']:.3f}" in text
     read = json.loads(to_json(records))
     assert read["summary"] == rows
     assert read["runs"] == records
+
+
+def without_asymmetric(record):
+    """A record as earlier versions left it."""
+    return {key: value for key, value in record.items() if key != "map_asymmetric"}
+
+
+def test_records_of_earlier_versions_know_no_asymmetric_distance(records):
+    old = [without_asymmetric(record) for record in records]
+    text = to_markdown(old)
+    assert "asymmetric" not in text
+    assert text.count("**") == 8
+    mixed = [
+        without_asymmetric(record) if record["name"] == "ITQ, 16 bits" else record
+        for record in records
+    ]
+    part = to_markdown(mixed).partition("(asymmetric distance)")[2].partition("###")[0]
+    assert "| ITQ | features | – | " in part
+    assert part.count("**") == 4
+    (row,) = (row for row in summary(mixed) if row["name"] == "ITQ, 16 bits")
+    assert (row["map_asymmetric"], row["map_asymmetric_deviation"]) == (None, None)
+    one_of_two = [without_asymmetric(records[0]), *records[1:]]
+    assert summary(one_of_two)[0]["map_asymmetric"] is None  # a mean of other seeds than the MAP's
+    assert json.loads(to_json(mixed))["summary"] == summary(mixed)
+
+
+def test_a_finished_run_of_an_earlier_version_stays_finished(task, records, tmp_path, monkeypatch):
+    old = [without_asymmetric(record) for record in records]
+    (tmp_path / "t.json").write_text(to_json(old))
+    monkeypatch.setattr(comparison, "run_setup", lambda *_: pytest.fail("it ran"))
+    assert list(compare_into(tmp_path / "t", [task], range(2))) == old
+    assert json.loads((tmp_path / "t.json").read_text())["runs"] == old
 
 
 def test_label_vectors_go_to_the_semantic_method_alone():
@@ -172,6 +210,8 @@ def test_mistakes_are_found_before_the_work(features, task, tmp_path, monkeypatc
         '{"runs": [1, 2], "others": []}',
         '{"runs": [{"parameters": {}, "map": 1.0}], "others": []}',
         '{"others": [], "runs": [{"parameters": {}, "map": "high"}]}',
+        '{"others": [], "runs": [{"parameters": {}, "versions": {"zshash": "1"}, "map": 1, '
+        '"precision": 1, "fit_seconds": 1, "map_asymmetric": "high"}]}',
         '{"runs": []}',
         "[]",
         "{",

@@ -3,10 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from zshash import CCAITQ, KSH, LSH, ZSH
+from zshash import CCAITQ, KSH, LSH, ZSH, metrics
+from zshash.codes import unpack
 from zshash.datasets import DataError, Dataset, digits
 from zshash.experiments import Protocol, Setup, run, summarize
-from zshash.experiments.protocol import with_deviation
+from zshash.experiments.protocol import fit_setup, score, with_deviation
 from zshash.experiments.training import find_categories, label_vectors, make_targets
 
 
@@ -47,6 +48,21 @@ def test_scores_beat_chance_and_repeat(records):
     (again,) = run(digits(), setups, protocol, [4])
     assert again["map"] == records[3]["map"]
     assert again["precision"] == records[3]["precision"]
+    assert again["map_asymmetric"] == records[3]["map_asymmetric"]
+
+
+def test_scores_are_those_of_codes_and_projections():
+    data, protocol = digits(), Protocol(unseen=2, n_train=600, n_queries=50, k=100, radius=1)
+    split = protocol.split(data, 3)
+    hasher, _ = fit_setup(data, Setup("random", LSH(24)), split, 3)
+    found = score(data, hasher, split, protocol)
+    queries, database = data.X[split.queries], hasher.encode(data.X[split.database])
+    same = data.labels[split.queries][:, None] == data.labels[split.database]
+    expected = metrics.evaluate(hasher.encode(queries), database, same, k=100, radius=1)
+    sums = hasher.project(queries).astype(float) @ (2.0 * unpack(database, 24) - 1).T
+    by_value = metrics.mean_average_precision(*metrics.scored(sums.round(9), same), 100)
+    assert found == expected | {"map_asymmetric": pytest.approx(by_value, abs=1e-9)}
+    assert found["map_asymmetric"] > found["map"]
 
 
 def test_summary(records):
@@ -56,8 +72,12 @@ def test_summary(records):
     assert words["map"] == pytest.approx((records[0]["map"] + records[2]["map"]) / 2)
     difference = abs(records[1]["map"] - records[3]["map"])
     assert random["map_deviation"] == pytest.approx(difference / np.sqrt(2))
+    by_value = (records[0]["map_asymmetric"] + records[2]["map_asymmetric"]) / 2
+    assert words["map_asymmetric"] == pytest.approx(by_value)
     assert summarize(records[:1])[0]["map_deviation"] is None
     assert with_deviation({"map": 0.5, "map_deviation": None}, "map") == "0.500"
+    assert with_deviation({"map": None, "map_deviation": None}, "map") == "–"
+    assert with_deviation({}, "map_asymmetric") == "–"
     assert with_deviation({"map": 0.5, "map_deviation": 0.02}, "map") == "0.500 ± 0.020"
 
 

@@ -79,9 +79,10 @@ def demo(bits: int, seeds: int, output: Path, serves: bool, as_json: bool) -> No
     click.echo(f"Handwritten digits, {bits} bits; in each run ({seeds}) two digits are hidden:\n")
     print_scores(show.summary(), show.protocol.k, show.protocol.radius)
     click.echo(
-        "\nMAP: are pictures of the hidden digit ranked first? Precision: what share of the\n"
-        "pictures within that distance is right? Names of digits are near siblings in WordNet,\n"
-        "so they help little here; searching by name needs richer categories.\n"
+        "\nMAP: are pictures of the hidden digit ranked first, by the bits of the query, and by\n"
+        "its real values (asymmetric)? Precision: what share of the pictures within that distance\n"
+        "is right? Names of digits are near siblings in WordNet, so they help little here;\n"
+        "searching by name needs richer categories.\n"
         f"\nPictures and the convergence curve: {output}"
     )
 
@@ -137,7 +138,8 @@ def evaluate(
     """Score zero-shot retrieval: hide categories of DATA, train on the rest, search for them.
 
     DATA is as for fit. The database is everything but the queries. Prints MAP over the first K
-    neighbours and precision within the Hamming radius, mean and deviation over the runs.
+    neighbours by Hamming distance and by asymmetric distance (real-valued queries, binary
+    database), and precision within the Hamming radius, mean and deviation over the runs.
     """
     options = {"n_queries": n_queries, "k": k, "radius": radius}
     if model:

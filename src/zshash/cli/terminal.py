@@ -204,10 +204,14 @@ def print_json(value: Any) -> None:
 def print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None:
     """Print a table of scores, a method each row."""
     width = max(len(row["name"]) for row in summary)
-    click.echo(f"{'':<{width}}  {f'MAP@{k}':<15}  {f'precision, radius {radius}':<19}  training")
+    click.echo(
+        f"{'':<{width}}  {f'MAP@{k}':<15}  {'asymmetric':<15}  "
+        f"{f'precision, radius {radius}':<19}  training"
+    )
     for row in summary:
         click.echo(
             f"{row['name']:<{width}}  {with_deviation(row, 'map'):<15}  "
+            f"{with_deviation(row, 'map_asymmetric'):<15}  "
             f"{with_deviation(row, 'precision'):<19}  {row['fit_seconds']:.2f} s"
         )
 

@@ -157,6 +157,7 @@ def _is_record(record: Any) -> bool:
     if not isinstance(record.get("versions"), dict) or "zshash" not in record["versions"]:
         return False
     scores = [record.get(key) for key in ("map", "precision", "fit_seconds")]
+    scores.append(record.get("map_asymmetric", 0))  # earlier versions did not know it
     return "error" in record or all(isinstance(score, float | int) for score in scores)
 
 

@@ -19,6 +19,7 @@ import zshash
 from zshash import metrics
 from zshash.datasets import DataError, Dataset, Split, conventional_split, zero_shot_split
 from zshash.experiments.training import fit_timed, label_names
+from zshash.metrics.relevance import Relevance
 
 __all__ = ["Protocol", "Setup", "checksum", "run", "summarize"]
 
@@ -132,8 +133,16 @@ def make_record(
 
 
 def score(dataset: Dataset, hasher: Any, split: Split, protocol: Protocol) -> dict[str, Any]:
-    """MAP and precision of the split's queries in its database, all hashed by `hasher`."""
-    return score_codes(dataset, encode_split(dataset, hasher, split), split, protocol)
+    """MAP and precision of the split's queries in its database, all hashed by `hasher`.
+
+    Also "map_asymmetric", the MAP by asymmetric distance, see `metrics.evaluate_asymmetric`.
+    """
+    queries = hasher.project(dataset.X[split.queries])
+    codes = hasher.quantize(queries), hasher.encode(dataset.X[split.database])
+    scores = score_codes(dataset, codes, split, protocol)
+    return scores | metrics.evaluate_asymmetric(
+        queries, codes[1], relevance(dataset, split), k=protocol.k
+    )
 
 
 def encode_split(dataset: Dataset, hasher: Any, split: Split) -> tuple[Codes, Codes]:
@@ -145,35 +154,44 @@ def score_codes(
     dataset: Dataset, codes: tuple[Codes, Codes], split: Split, protocol: Protocol
 ) -> dict[str, Any]:
     """MAP and precision of the split's queries in its database, as they are hashed."""
+    return metrics.evaluate(*codes, relevance(dataset, split), k=protocol.k, radius=protocol.radius)
+
+
+def relevance(dataset: Dataset, split: Split) -> Relevance:
+    """Which items of the split's database share a label with which of its queries."""
     assert dataset.labels is not None
-    relevance = metrics.same_label if dataset.labels.ndim == 1 else metrics.share_labels
-    return metrics.evaluate(
-        *codes,
-        relevance(dataset.labels[split.queries], dataset.labels[split.database]),
-        k=protocol.k,
-        radius=protocol.radius,
-    )
+    shared = metrics.same_label if dataset.labels.ndim == 1 else metrics.share_labels
+    return shared(dataset.labels[split.queries], dataset.labels[split.database])
 
 
 def summarize(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Mean and standard deviation over seeds, for each name in the order of appearance.
 
-    One seed alone has no deviation: None.
+    One seed alone has no deviation: None. Records of earlier versions have no "map_asymmetric";
+    where one of a name's records has none, nor has the name.
     """
     rows = []
     for name in dict.fromkeys(record["name"] for record in records):
         own = [record for record in records if record["name"] == name]
         row: dict[str, Any] = {"name": name, "n_seeds": len(own)}
-        for key in ("map", "precision", "fit_seconds"):
-            values = np.array([record[key] for record in own])
-            row[key] = float(values.mean())
-            row[f"{key}_deviation"] = float(values.std(ddof=1)) if len(own) > 1 else None
+        for key in ("map", "map_asymmetric", "precision", "fit_seconds"):
+            row[key], row[f"{key}_deviation"] = _mean_and_deviation([r.get(key) for r in own])
         rows.append(row)
     return rows
 
 
+def _mean_and_deviation(scores: Sequence[float | None]) -> tuple[float | None, float | None]:
+    """What there is to say of the scores of several seeds; nothing if one of them is missing."""
+    values = [score for score in scores if score is not None]
+    if len(values) < len(scores):
+        return None, None
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
 def with_deviation(row: dict[str, Any], key: str) -> str:
-    """Mean and deviation of a score as they are printed."""
+    """Mean and deviation of a score as they are printed, a dash where it is missing."""
+    if row.get(key) is None:
+        return "–"
     deviation = row[f"{key}_deviation"]
     return f"{row[key]:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")
 

@@ -42,7 +42,10 @@ def to_json(records: Sequence[Record], others: Sequence[Record] = ()) -> str:
 
 
 def to_markdown(records: Sequence[Record]) -> str:
-    """Tables of MAP and precision for every data set: a row each method, a column each length."""
+    """Tables of MAP and precision for every data set: a row each method, a column each length.
+
+    Runs of earlier versions know no MAP by asymmetric distance: a dash, or no table of it at all.
+    """
     sections = [TITLE]
     for data in dict.fromkeys(record["data"] for record in records):
         own = [record for record in records if record["data"] == data]
@@ -52,8 +55,16 @@ def to_markdown(records: Sequence[Record]) -> str:
 
 def _section(data: str, records: Sequence[Record]) -> str:
     rows, protocol = summary(records), records[0]["protocol"]
-    scores = {"map": f"MAP@{protocol['k']}", "precision": f"Precision, radius {protocol['radius']}"}
-    tables = [f"### {title}\n\n{_table(rows, key)}" for key, title in scores.items() if rows]
+    titles = {
+        "map": f"MAP@{protocol['k']}",
+        "map_asymmetric": f"MAP@{protocol['k']}, real-valued queries (asymmetric distance)",
+        "precision": f"Precision, radius {protocol['radius']}",
+    }
+    tables = [
+        f"### {title}\n\n{_table(rows, key)}"
+        for key, title in titles.items()
+        if any(row[key] is not None for row in rows)
+    ]
     return "\n\n".join([f"## {data}\n\n{_circumstances(records)}", *tables, *_refusals(records)])
 
 
@@ -99,7 +110,7 @@ def _settings(records: Sequence[Record]) -> list[str]:
 def _table(rows: Sequence[Record], key: str) -> str:
     """The best mean of each column is bold."""
     lengths = sorted({row["bits"] for row in rows})
-    best = {bits: max(row[key] for row in rows if row["bits"] == bits) for bits in lengths}
+    best = {bits: max(_score(row, key) for row in rows if row["bits"] == bits) for bits in lengths}
     cells = {(row["method"], row["bits"]): _cell(row, key, best[row["bits"]]) for row in rows}
     names = list(dict.fromkeys(row["method"] for row in rows))
     lines = [["", "learns from", *(f"{bits} bits" for bits in lengths)]]
@@ -108,6 +119,11 @@ def _table(rows: Sequence[Record], key: str) -> str:
         lines.append([name, LEARNS_FROM[METHODS[name].kind]])
         lines[-1] += [cells.get((name, bits), "–") for bits in lengths]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _score(row: Record, key: str) -> float:
+    """A score to compare; the worst where it is missing."""
+    return 0.0 if row[key] is None else float(row[key])
 
 
 def _cell(row: Record, key: str, best: float) -> str:

@@ -42,7 +42,12 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def encode(self, X):
         """Packed codes (n, ceil(n_bits / 8)) uint8 in the order of ``numpy.packbits``."""
-        return codes.pack(self.project(X) >= 0)
+        return self.quantize(self.project(X))
+
+    @staticmethod
+    def quantize(projections):
+        """Packed codes of projections: what `encode` gives for that of which they are."""
+        return codes.pack(projections >= 0)
 
     def frozen(self):
         """A function that gives what `encode` gives, for many calls with few rows.
@@ -57,18 +62,23 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> bool((encode(X[:2]) == hasher.encode(X[:2])).all())
         True
         """
+        project = self.frozen_project()
+        return lambda X: self.quantize(project(X))
+
+    def frozen_project(self):
+        """A function that gives what `project` gives, as `frozen` does for `encode`."""
         check_is_fitted(self)
         project_block = self._projector()
 
-        def encode(X):
+        def project(X):
             is_plain = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2
             if is_plain and len(X) and X.shape[1] == self.n_features_in_:
                 check_values(X)
             else:
                 X = self._features(X, reset=False)
-            return codes.pack(self._project(X, project_block) >= 0)
+            return self._project(X, project_block)
 
-        return encode
+        return project
 
     def _projector(self):
         """The function from a block of prepared features to its projections."""
