@@ -87,6 +87,37 @@ def test_labels_and_metadata_can_be_asked_for():
     assert "cat" in run("search", "col", "data.npz", "--radius", 3, "--where", "label = 'cat'")
 
 
+def by_value(hasher, X, query):
+    """Scores of all rows by a sum over all bits, and the bits that differ."""
+    signs = 2.0 * hasher.transform(X) - 1
+    values = hasher.project(X[query : query + 1]).astype(np.float64)[0]
+    return (signs * values).sum(axis=1), (signs != np.where(values >= 0, 1, -1)).sum(axis=1)
+
+
+def test_asymmetric_distance():
+    run("add", "col", "data.npz")
+    run("encode", "data.npz", "-m", "model", "-o", "codes.npz")
+    hasher, X = zshash.load("model"), np.load("data.npz")["X"]
+    options = ("data.npz", "--k", 9, "--distance", "asymmetric")
+    answers = read("search", "col", *options)
+    in_file = read("search", "codes.npz", *options, "-m", "model")
+    assert len(answers) == len(in_file) == 100
+    for query in (0, 42, 99):
+        scores, bits = by_value(hasher, X, query)
+        order = np.lexsort((np.arange(100), -scores.round(9)))[:9]
+        for found, key in ((answers, "id"), (in_file, "row")):
+            near = found[query]["neighbours"]
+            assert [one[key] for one in near] == order.tolist()
+            np.testing.assert_allclose([one["score"] for one in near], scores[order], rtol=1e-6)
+            assert [one["distance"] for one in near] == bits[order].tolist()
+    lines = run("search", "col", *options, "--where", "label = 'truck'").splitlines()
+    assert all(line.split()[-1] == "truck" for line in lines if line.startswith(" "))
+    assert all(0 <= int(line.split()[1]) <= 32 for line in lines if line.startswith(" "))
+    assert read("search", "col", "data.npz", "--distance", "hamming") == read(
+        "search", "col", "data.npz"
+    )
+
+
 def test_a_name_that_nobody_labelled():
     run("add", "col", "data.npz")
     hasher = zshash.load("model")
@@ -254,6 +285,15 @@ MISTAKES = [
     (("search", "col", "data.npz", "-m", "model"), "--model has no meaning for a collection"),
     (("search", "col", "data.npz", "--where", "label ="), "label ="),
     (("search", "col", "--name", "cat", "--radius", 2), "--name has no meaning with --radius"),
+    (
+        ("search", "col", "data.npz", "--radius", 2, "--distance", "asymmetric"),
+        "--radius has no meaning with --distance asymmetric",
+    ),
+    (
+        ("search", "col", "--name", "cat", "--distance", "asymmetric"),
+        "--name has no meaning with --distance asymmetric",
+    ),
+    (("search", "col", "data.npz", "--distance", "cosine"), "'hamming', 'asymmetric'"),
     (("search", ".", "data.npz"), "zshash create makes one"),
     (("search", "data.npz", "data.npz"), "data.npz is no collection"),
     (("search", "model", "data.npz", "-m", "model"), "neither a collection nor codes"),

@@ -99,20 +99,21 @@ def test_a_model_that_changes_between_encoding_and_searching(
     save(LSH(n_bits=n_bits, random_state=3).fit(X), tmp_path / "other")
     with Collection.create(folder, hasher, keep_features=True) as photos:
         photos.add(X, labels=["odd" if i % 2 else "even" for i in range(60)])
-    own, calls = searching.code_of_query, []
+    own, calls = searching.projection_of_query, []
 
-    def encode(encoder, query):
-        code = own(encoder, query)
-        calls.append(code.shape)
+    def project(encoder, query):
+        values = own(encoder, query)
+        calls.append(values.shape)
         if len(calls) == 1:
             with Collection.open(folder) as other:
                 assert other.reencode(tmp_path / "other") == 60
-        return code
+        return values
 
     with Collection.open(folder) as photos:
         assert photos.n_bits == 16
-        monkeypatch.setattr(searching, "code_of_query", encode)
+        monkeypatch.setattr(searching, "projection_of_query", project)
         for search in [
+            lambda c: c.search(X[7], k=5, distance="asymmetric"),
             lambda c: c.search(X[7], k=5),
             lambda c: c.radius(X[7], r=5),
             lambda c: c.search(X[7], k=5, where="label = 'odd'"),
@@ -121,7 +122,7 @@ def test_a_model_that_changes_between_encoding_and_searching(
             with Collection.open(folder) as other:
                 assert other.n_bits == n_bits
                 assert found == search(other)
-        assert calls[1][1] == n_bits // 8
+        assert calls[1] == (1, n_bits)
         assert found[0].item.id == 7
         assert found[0].distance == 0
 

@@ -54,6 +54,8 @@ def assert_same(one, other, X, where=None):
     for query in X[:4]:
         assert one.search(query, 25, where=where) == other.search(query, 25, where=where)
         assert one.radius(query, 4, where=where) == other.radius(query, 4, where=where)
+        options = {"where": where, "distance": "asymmetric"}
+        assert one.search(query, 25, **options) == other.search(query, 25, **options)
 
 
 def assert_whole(photos):

@@ -1,6 +1,7 @@
 """Every route with good and bad input, over a real socket."""
 
 import io
+import json
 import os
 import shutil
 import threading
@@ -15,6 +16,7 @@ from PIL import Image
 from tests.web.browser.album import CATEGORIES, UNSEEN, png
 from tests.web.conftest import BEARER, JSON, SECONDS, TOKEN, as_form, told
 from zshash import ZSH, Collection, save
+from zshash.codes import unpack
 from zshash.collection import Match, Page
 from zshash.semantics import WordNet
 from zshash.web.api import REASONS
@@ -84,6 +86,41 @@ def test_every_way_of_asking_for_a_picture_finds_the_same(client, photos, featur
             assert answer.json["results"] == expected
             assert (answer.json["total"], answer.json["unit"]) == (7, "bits")
             assert 0 < answer.json["seconds"] < SECONDS
+
+
+@pytest.mark.parametrize("how", [{}, {"where": "year >= 2010"}, {"label": "dog", "offset": 3}])
+def test_asymmetric_distance(client, photos, features, how):
+    picture = png("truck", 99)
+    values = photos.hasher.project(features[None]).astype(np.float64)[0]
+    conditions = {"where": how.get("where") or ("label = 'dog'" if "label" in how else "id >= 0")}
+    ids = photos.find(**conditions)
+    signs = 2.0 * unpack(photos.index.get(ids), 48) - 1
+    scores, code = signs @ values, photos.encode(picture)
+    order = np.lexsort((ids, -scores.round(9)))[:20][how.get("offset", 0) :]
+    raw, asked = features.astype("<f4").tobytes(), {**how, "k": 20, "distance": "asymmetric"}
+    body = {**asked, "features": features.tolist()}
+    if "label" in body:
+        body["label"] = [body["label"]]
+    for kind, answer in [
+        ("picture", client.post("/api/search", picture, "image/png", **asked)),
+        ("picture", client.form("/api/search", [("picture", "", picture)], asked.items())),
+        ("features", client.post("/api/search", raw, OCTETS, **asked)),
+        ("features", client.ask("POST", "/api/search", json.dumps(body), JSON)),
+    ]:
+        assert answer.status == 200, answer
+        found = answer.json
+        assert found["query"] == {"kind": kind, "code": code.tobytes().hex(), "name": None} | {
+            "id": None
+        }
+        assert (found["unit"], found["total"]) == ("score", 20)
+        assert [one["id"] for one in found["results"]] == ids[order].tolist()
+        shown = [one["distance"] for one in found["results"]]
+        np.testing.assert_allclose(shown, scores[order], rtol=1e-5)
+        bits = (signs[order] != np.where(values >= 0, 1, -1)).sum(axis=1)
+        assert [one["bits"] for one in found["results"]] == bits.tolist()
+    by_bits = client.post("/api/search", raw, OCTETS, **asked | {"distance": "hamming"}).json
+    assert by_bits["unit"] == "bits"
+    assert not any("bits" in one for one in by_bits["results"])
 
 
 def test_items_like_an_item(client, photos):
@@ -178,6 +215,11 @@ BAD = [
     ("/api/search?id=1&where=", 422, "where: "),
     ("/api/search?id=-1", 422, "id: "),
     ("/api/search?id=9223372036854775808", 422, "id: "),
+    ("/api/search?id=1&distance=cosine", 422, "distance: input should be 'hamming' or 'asymm"),
+    ("/api/search?id=1&distance=asymmetric", 422, "for an asymmetric distance send a picture or"),
+    ("/api/search?code=00&distance=asymmetric", 422, "or search with distance=hamming"),
+    ("/api/search?name=cat&distance=asymmetric", 422, "leave distance out"),
+    ("/api/items?distance=hamming", 422, "distance: extra inputs are not permitted"),
     ("/api/search?id=5000", 404, "there is no item 5000"),
     ("/api/search?code=00ff", 422, "a code of 2 bytes, and the collection's have 6"),
     ("/api/search?code=xyz", 422, "code: "),
@@ -217,6 +259,13 @@ BAD_BODIES = [
     (b'{"features": [1], "id": 3}', JSON, 422, "give exactly one of name, id, code, features"),
     (b'{"id": 3, "colour": "red"}', JSON, 422, "colour: extra inputs are not permitted"),
     (b'{"name": "cat", "radius": 2}', JSON, 422, "a name is searched for by score"),
+    (b'{"id": 3, "distance": "asymmetric"}', JSON, 422, "known by its bits alone"),
+    (
+        b'{"features": [1], "radius": 2, "distance": "asymmetric"}',
+        JSON,
+        422,
+        "a radius is a number of bits",
+    ),
     (b"{}", JSON, 422, "give exactly one of name, id, code, features"),
     (b"abc", {"Content-Type": OCTETS}, 422, "features are float32, four bytes each"),
     (bytes(8), {"Content-Type": OCTETS}, 422, "2 features, and the collection's have 64"),

@@ -181,7 +181,7 @@ def test_every_answer_has_the_headers_that_restrain_browsers(serving, monkeypatc
         raise RuntimeError("a secret of the server")
 
     monkeypatch.setattr(Service, "item", fail)
-    monkeypatch.setattr(Service, "encode_picture", fail)
+    monkeypatch.setattr(Service, "project_picture", fail)
     client = serving(writable=True, token=TOKEN, bytes=1000)
     tag = client.get("/static/app.js").headers["etag"]
     answers = {

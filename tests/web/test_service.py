@@ -1,5 +1,6 @@
 """What is slow fills its own lane; models and items that change meanwhile give right answers."""
 
+import json
 import threading
 import time
 from contextlib import contextmanager
@@ -82,7 +83,7 @@ def all_other_searches_work(client):
 
 def test_slow_pictures_delay_no_search_and_are_bounded(serving, monkeypatch, begun, gate, beside):
     start, end = beside
-    blocked(monkeypatch, Service, "encode_picture", begun, gate)
+    blocked(monkeypatch, Service, "project_picture", begun, gate)
     client = serving(threads=1, waiting=4)
     for _ in range(3):  # one is worked on, two may wait
         start(client.post, "/api/search", png("cat", 5), PNG, k=1)
@@ -141,7 +142,7 @@ def test_adding_slowly_delays_no_search(serving, monkeypatch, begun, gate, besid
 
 
 def test_what_takes_too_long_is_told_so(serving, monkeypatch, begun, gate):
-    blocked(monkeypatch, Service, "encode_picture", begun, gate)
+    blocked(monkeypatch, Service, "project_picture", begun, gate)
     client = serving(seconds=0.1, threads=1)
     answer = client.post("/api/search", png("cat", 5), PNG)
     assert answer.status == 422
@@ -170,6 +171,32 @@ def test_questions_of_a_batch_spoil_no_other(copied):
     service.close()
 
 
+def test_questions_by_bits_and_by_values_share_a_batch(copied, photos):
+    service = Service(copied, Settings())
+    features = np.random.RandomState(5).rand(3, 64).astype(np.float32)
+    values = photos.hasher.project(features)
+    questions = [
+        Question("features", Page(5, None, 0, 60), features[0], is_asymmetric=True),
+        Question("id", Page(3, None, 0, 60), id=5),
+        Question("picture", Page(4, None, 1, 2), values=values[1], is_asymmetric=True),
+        Question("features", Page(6, 20, 0, 60), features[2]),
+        Question("picture", Page(4, None, 0, 60), values=values[2]),
+    ]
+    found = [json.loads(answer) for answer in service.search_all(questions)]
+    alone = [json.loads(service.search_all([question])[0]) for question in questions]
+    for answer, expected in zip(found, alone, strict=True):
+        assert answer["query"] == expected["query"]
+        assert answer["total"] == expected["total"]
+        for one, other in zip(answer["results"], expected["results"], strict=True):
+            assert one == other | {"distance": pytest.approx(other["distance"], rel=1e-5)}
+    assert [one["unit"] for one in found] == ["score", "bits", "score", "bits", "bits"]
+    best = photos.search(features[1], k=4, distance="asymmetric")[1:3]
+    for one, match in zip(found[2]["results"], best, strict=True):
+        assert (one["id"], one["distance"]) == (match.item.id, pytest.approx(match.distance))
+    assert found[4]["query"]["code"] == photos.encode(features[2]).tobytes().hex()
+    service.close()
+
+
 def other_model(photos, folder, n_bits):
     """A model for the same features with other codes, as a file."""
     rng = np.random.RandomState(1)
@@ -184,7 +211,7 @@ def test_a_model_that_changes_between_encoding_and_searching(
 ):
     """As where another process encodes all items again while a picture is looked at."""
     path, picture = other_model(photos, tmp_path, n_bits), png("truck", 99)
-    own, calls = Service.encode_picture, []
+    own, calls = Service.project_picture, []
 
     def encode(self, picture):
         encoded = own(self, picture)
@@ -196,7 +223,7 @@ def test_a_model_that_changes_between_encoding_and_searching(
 
     client = serving()
     assert client.get("/api/search", id=1).status == 200
-    monkeypatch.setattr(Service, "encode_picture", encode)
+    monkeypatch.setattr(Service, "project_picture", encode)
     answer = client.post("/api/search", picture, PNG, k=9)
     assert answer.status == 200
     assert len(calls) == 2
@@ -211,7 +238,7 @@ def test_a_model_that_changes_between_encoding_and_searching(
 @pytest.mark.parametrize("n_bits", [48, 32])
 def test_a_model_that_changes_while_questions_wait(copied, photos, tmp_path, monkeypatch, n_bits):
     path = other_model(photos, tmp_path, n_bits)
-    service, own, calls = Service(copied, Settings()), Service._codes, []
+    service, own, calls = Service(copied, Settings()), Service._hashed, []
 
     def codes(self, encoder, questions):
         if not calls:
@@ -220,7 +247,7 @@ def test_a_model_that_changes_while_questions_wait(copied, photos, tmp_path, mon
                 other.reencode(path)
         return own(self, encoder, questions)
 
-    monkeypatch.setattr(Service, "_codes", codes)
+    monkeypatch.setattr(Service, "_hashed", codes)
     features = np.random.RandomState(2).rand(64).astype(np.float32)
     page = Page(4, None, 0, 60)
     questions = [Question("id", page, id=5), Question("features", page, features)]

@@ -36,6 +36,7 @@ from zshash.collection.store import Store
 from zshash.encoding import Encoder
 from zshash.images import Extractor, PictureReader
 from zshash.index import CodeIndex
+from zshash.index._checks import check_vectors
 
 __all__ = ["Collection"]
 
@@ -338,7 +339,9 @@ class Collection:
         """Where the picture of an item should be, None where that is unknown."""
         return keeping.picture(self._store, self[number])
 
-    def search(self, query: Any, k: int = 20, *, where: str | None = None) -> list[Match]:
+    def search(
+        self, query: Any, k: int = 20, *, where: str | None = None, distance: str = "hamming"
+    ) -> list[Match]:
         """The `k` items nearest to a picture or to features, nearest first.
 
         Parameters
@@ -348,8 +351,12 @@ class Collection:
         k : int
         where : str, optional
             Only items that meet this condition, see `find`.
+        distance : {"hamming", "asymmetric"}
+            Compare bits with bits, or the real values before they became the query's bits with
+            the bits of the items: `Match.distance` is then the sum of these values, each with the
+            sign that the item's bit says, and the highest is the best.
         """
-        return searching.nearest_to(self._store, query, Page(k), where).matches
+        return searching.nearest_to(self._store, query, Page(k), where, distance).matches
 
     def radius(self, query: Any, r: int = 2, *, where: str | None = None) -> list[Match]:
         """All items whose codes differ from the query's in at most `r` bits; see `search`."""
@@ -357,8 +364,14 @@ class Collection:
 
     def encode(self, query: Any) -> NDArray[np.uint8]:
         """The packed code (bytes,) of a picture or of features; see `search`."""
-        code: NDArray[np.uint8] = searching.code_of_query(self.encoder, query)[0]
+        encoder = self.encoder
+        code: NDArray[np.uint8] = encoder.quantize(searching.projection_of_query(encoder, query))[0]
         return code
+
+    def project(self, query: Any) -> NDArray[np.float32]:
+        """The real values (n_bits,) of a picture or of features whose signs are its code."""
+        values: NDArray[np.float32] = searching.projection_of_query(self.encoder, query)[0]
+        return values
 
     def search_codes(
         self, codes: ArrayLike, k: int = 20, *, where: str | None = None
@@ -395,6 +408,30 @@ class Collection:
         """
         checked = check_codes("codes", codes, (encoder or self.encoder).hasher.n_bits)
         return searching.pages(self._store, checked, pages, where, encoder)
+
+    def search_weighted(
+        self, vectors: ArrayLike, k: int = 20, *, where: str | None = None
+    ) -> list[list[Match]]:
+        """For each vector (n_bits,) the `k` items of the largest inner product, largest first.
+
+        Vectors are real values as `project` gives them; a bit of an item counts as 1 or −1.
+        `Match.distance` is the product: the highest is the best.
+        """
+        checked = check_vectors(vectors, self.n_bits)
+        found = searching.weighted_pages(self._store, checked, [Page(k)] * len(checked), where)
+        return [page.matches for page in found]
+
+    def weighted_pages(
+        self,
+        vectors: ArrayLike,
+        pages: Sequence[Page],
+        *,
+        where: str | None = None,
+        encoder: Encoder | None = None,
+    ) -> list[Found]:
+        """As `pages`, for vectors as `search_weighted` takes them; pages have no radius."""
+        checked = check_vectors(vectors, (encoder or self.encoder).hasher.n_bits)
+        return searching.weighted_pages(self._store, checked, pages, where, encoder)
 
     def radius_codes(
         self, codes: ArrayLike, r: int = 2, *, where: str | None = None

@@ -69,12 +69,20 @@ class Item:
     size: int | None = None
     mtime_ns: int | None = None
 
+    def bits_from(self, code: bytes) -> int:
+        """In how many bits its code differs from another packed code: their Hamming distance.
+
+        >>> Item(0, bytes([0b1100, 255])).bits_from(bytes([0b1010, 254]))
+        3
+        """
+        return (int.from_bytes(self.code) ^ int.from_bytes(code)).bit_count()
+
 
 class Match(NamedTuple):
     """An item that was found.
 
-    `distance` is a number of bits, the lowest is the best; for a name it is a score, and the
-    highest is the best.
+    `distance` is a number of bits, the lowest is the best; for a name, and by asymmetric distance,
+    it is a score, and the highest is the best.
     """
 
     item: Item

@@ -18,12 +18,24 @@ from zshash.datasets import Dataset, Pictures
 from zshash.encoding import Encoder
 from zshash.index import CodeIndex
 
-__all__ = ["OtherModel", "best_page", "code_of_query", "items", "pages", "thumbnail", "within"]
+__all__ = [
+    "DISTANCES",
+    "OtherModel",
+    "best_page",
+    "items",
+    "pages",
+    "projection_of_query",
+    "thumbnail",
+    "weighted_pages",
+    "within",
+]
 
 ATTEMPTS, MORE_ATTEMPTS = 3, 20
 Rank = Callable[[CodeIndex, int], list[Ranking]]  # of an index at a generation
+Search = Callable[[CodeIndex, int], tuple[NDArray[Any], Ids]]  # how many in an index
 Used = TypeVar("Used")
 
+HAMMING, ASYMMETRIC = DISTANCES = ("hamming", "asymmetric")
 QUERY = "give the path or the bytes of a picture, its pixels (uint8), or features (d,)"
 
 
@@ -151,9 +163,38 @@ def pages(
     encoder: Encoder | None = None,
 ) -> list[Found]:
     """Of each code the page that is wanted of its nearest items."""
+    return _searched(store, lambda index, k: index.search(codes, k), wanted, where, encoder)
+
+
+def weighted_pages(
+    store: Store,
+    vectors: NDArray[np.floating[Any]],
+    wanted: Sequence[Page],
+    where: str | None,
+    encoder: Encoder | None = None,
+) -> list[Found]:
+    """Of each vector the page that is wanted of the items of the largest inner products."""
+    if any(page.r is not None for page in wanted):
+        raise ValueError(
+            "a radius is a number of bits, and an asymmetric distance is none: leave it out, or "
+            "search by Hamming distance"
+        )
+    return _searched(
+        store, lambda index, k: index.search_weighted(vectors, k), wanted, where, encoder
+    )
+
+
+def _searched(
+    store: Store,
+    search: Search,
+    wanted: Sequence[Page],
+    where: str | None,
+    encoder: Encoder | None,
+) -> list[Found]:
+    """Of each query of a search the page that is wanted."""
 
     def rank(index: CodeIndex, _: int) -> list[Ranking]:
-        distances, ids = index.search(codes, max((page.k for page in wanted), default=1))
+        distances, ids = search(index, max((page.k for page in wanted), default=1))
         return [
             _cut(page, Ranking(*own)) for page, *own in zip(wanted, distances, ids, strict=True)
         ]
@@ -179,31 +220,40 @@ def _picked(
     return consistent(store, rank, where, pick, encoder)
 
 
-def nearest_to(store: Store, query: Any, page: Page, where: str | None) -> Found:
+def nearest_to(
+    store: Store, query: Any, page: Page, where: str | None, distance: str = HAMMING
+) -> Found:
     """A page of the items nearest to a picture or to features."""
+    if distance not in DISTANCES:
+        known = " or ".join(f'"{name}"' for name in DISTANCES)
+        raise ValueError(f"distance must be {known}, got {distance!r}")
 
-    def search(code: NDArray[np.uint8], encoder: Encoder) -> Found:
-        return pages(store, code, [page], where, encoder)[0]
+    def search(projections: NDArray[np.float32], encoder: Encoder) -> Found:
+        if distance == ASYMMETRIC:
+            return weighted_pages(store, projections, [page], where, encoder)[0]
+        return pages(store, encoder.quantize(projections), [page], where, encoder)[0]
 
-    return encoded(store, query, search)
+    return projected(store, query, search)
 
 
 def within_reach(store: Store, query: Any, r: int, where: str | None) -> list[Match]:
     """The items within a radius of a picture or of features."""
 
-    def search(code: NDArray[np.uint8], encoder: Encoder) -> list[Match]:
-        return within(store, code, r, where, encoder)[0]
+    def search(projections: NDArray[np.float32], encoder: Encoder) -> list[Match]:
+        return within(store, encoder.quantize(projections), r, where, encoder)[0]
 
-    return encoded(store, query, search)
+    return projected(store, query, search)
 
 
-def encoded(store: Store, query: Any, search: Callable[[NDArray[np.uint8], Encoder], Used]) -> Used:
-    """What `search` finds for the code of a query, which is made while others read and write."""
+def projected(
+    store: Store, query: Any, search: Callable[[NDArray[np.float32], Encoder], Used]
+) -> Used:
+    """What `search` finds for a query's projections, made while others read and write."""
     while True:
         with store.reading():
             encoder = store.encoder
         try:
-            return search(code_of_query(encoder, query), encoder)
+            return search(projection_of_query(encoder, query), encoder)
         except OtherModel:
             continue
 
@@ -268,20 +318,25 @@ def thumbnail(store: Store, number: int) -> bytes | None:
         return blobs(connection, store.folder, "thumbnails", [number]).get(number)
 
 
-def code_of_query(encoder: Encoder, query: Any) -> NDArray[np.uint8]:
-    """The code (1, bytes) of a picture or of features."""
+def projection_of_query(encoder: Encoder, query: Any) -> NDArray[np.float32]:
+    """The projections (1, n_bits) of a picture or of features; their signs are its code."""
+    return encoder.project(_features_of(encoder, query))
+
+
+def _features_of(encoder: Encoder, query: Any) -> NDArray[np.float32]:
+    """Features (1, d) that the model can hash."""
     if isinstance(query, str | os.PathLike):
-        dataset = encoder.features(Pictures((Path(query),)), os.fspath(query))
-    elif isinstance(query, bytes) or (isinstance(query, np.ndarray) and query.dtype == np.uint8):
+        return encoder.features(Pictures((Path(query),)), os.fspath(query)).X
+    if isinstance(query, bytes) or (isinstance(query, np.ndarray) and query.dtype == np.uint8):
         reader = encoder.picture_reader
-        features = reader.network.extract([query], limits=reader.limits)
-        dataset = Dataset(features, extractor=reader.facts())
+        dataset = Dataset(
+            reader.network.extract([query], limits=reader.limits), extractor=reader.facts()
+        )
         encoder.check(dataset, "the query")
-    else:
-        features = _features(query)
-        encoder.check_width("the query", features.shape[1])
-        return encoder.hash(features)
-    return encoder.encode(dataset)
+        return dataset.X
+    features = _features(query)
+    encoder.check_width("the query", features.shape[1])
+    return features
 
 
 def _features(query: Any) -> NDArray[np.float32]:

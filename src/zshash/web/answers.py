@@ -58,7 +58,12 @@ class Result(Item):
     """An item that was found."""
 
     distance: float = Field(
-        description="Bits that differ; of a name a score, the higher the better."
+        description="Bits that differ; of a name, and by asymmetric distance, a score, the higher "
+        "the better."
+    )
+    bits: int | None = Field(
+        default=None,
+        description="By asymmetric distance, how many bits differ from the query's code.",
     )
 
 
@@ -66,7 +71,9 @@ class Asked(BaseModel):
     """What was searched for."""
 
     kind: Literal["picture", "features", "name", "id", "code"]
-    code: str | None = Field(description="The query's code: searching for it finds the same.")
+    code: str | None = Field(
+        description="The query's code: by Hamming distance, searching for it finds the same."
+    )
     name: str | None
     id: int | None
 

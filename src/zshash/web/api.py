@@ -172,8 +172,15 @@ def _add_search(router: APIRouter, server: Server) -> None:
 
     async def by_picture(picture: bytes, how: SearchParameters, started: float) -> Response:
         while True:
-            code, encoder = await server.pictures.run(service.encode_picture, picture)
-            question = Question("picture", how.page, code=code, encoder=encoder, started=started)
+            values, encoder = await server.pictures.run(service.project_picture, picture)
+            question = Question(
+                "picture",
+                how.page,
+                values=values,
+                encoder=encoder,
+                started=started,
+                is_asymmetric=how.is_asymmetric,
+            )
             with suppress(OtherModel):
                 return _json(await server.search(question, how))
 
@@ -205,7 +212,13 @@ def _add_search(router: APIRouter, server: Server) -> None:
             how = body.parameters
             if body.picture is not None:
                 return await by_picture(body.picture, how, started)
-            question = Question("features", how.page, body.features, started=started)
+            question = Question(
+                "features",
+                how.page,
+                body.features,
+                started=started,
+                is_asymmetric=how.is_asymmetric,
+            )
             return _json(await server.search(question, how))
 
 

@@ -1,6 +1,6 @@
 """What clients may ask for, checked before any work is done."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -62,6 +62,24 @@ class SearchParameters(ItemsQuery):
     radius: int | None = Field(
         default=None, ge=0, le=1024, description="Only items within this Hamming distance."
     )
+    distance: Literal["hamming", "asymmetric"] = Field(
+        default="hamming",
+        description="Whether the bits of a picture or of features are compared with those of the "
+        "items, or, as an asymmetric distance, the real values before they became bits.",
+    )
+
+    @model_validator(mode="after")
+    def _check_distance(self) -> Self:
+        if self.is_asymmetric and self.radius is not None:
+            raise ValueError(
+                "a radius is a number of bits: leave it out, or search with distance=hamming"
+            )
+        return self
+
+    @property
+    def is_asymmetric(self) -> bool:
+        """Whether real values are compared with bits."""
+        return self.distance == "asymmetric"
 
     @property
     def page(self) -> Page:
@@ -81,6 +99,13 @@ class SearchQuery(SearchParameters):
         _check_one(self, self.kinds())
         if self.name is not None and self.radius is not None:
             raise ValueError("a name is searched for by score, so there is no radius")
+        if self.is_asymmetric and any(given is not None for given in (self.id, self.code)):
+            raise ValueError(
+                "an item or a code is known by its bits alone: for an asymmetric distance send a "
+                "picture or features, or search with distance=hamming"
+            )
+        if self.is_asymmetric and self.name is not None:
+            raise ValueError("a name is searched for by a score of its own: leave distance out")
         return self
 
     @classmethod

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import zshash
 from zshash.codes import code_bytes
 from zshash.collection import Collection, Found, Item, Page
-from zshash.collection.searching import OtherModel, code_of_query
+from zshash.collection.searching import OtherModel, projection_of_query
 from zshash.collection.thumbnails import make_thumbnail
 from zshash.collection.where import names_field
 from zshash.encoding import Encoder
@@ -45,7 +45,9 @@ class Question(NamedTuple):
     kind : {"picture", "features", "id", "code"}
     page : Page
     features : ndarray of shape (d,), or None
-        To be hashed, where there is no code yet.
+        To be hashed, where there is neither a code yet nor values for it.
+    values : ndarray of shape (n_bits,), or None
+        The real values whose signs are the code.
     code : bytes or None
     id : int or None
         Of the item whose code is searched for.
@@ -53,15 +55,19 @@ class Question(NamedTuple):
         What made the code, where it is of use with this one only.
     started : float
         When the request came.
+    is_asymmetric : bool
+        Whether values are compared with the items' bits; then there are values or features.
     """
 
     kind: str
     page: Page
     features: NDArray[np.float32] | None = None
+    values: NDArray[np.float32] | None = None
     code: bytes | None = None
     id: int | None = None
     encoder: Encoder | None = None
     started: float = 0.0
+    is_asymmetric: bool = False
 
 
 class Service:
@@ -145,15 +151,15 @@ class Service:
             },
         }
 
-    def encode_picture(self, picture: bytes) -> tuple[bytes, Encoder]:
-        """The code of a picture's file, and what made it."""
+    def project_picture(self, picture: bytes) -> tuple[NDArray[np.float32], Encoder]:
+        """The values whose signs are the code of a picture's file, and what made them."""
         if not self.takes_pictures:
             assert self._checked is not None
             raise ApiError(
                 422, f"this collection can not be searched with pictures: {self._checked[2]}"
             )
         encoder = self.collection.encoder
-        return code_of_query(encoder, picture).tobytes(), encoder
+        return projection_of_query(encoder, picture)[0], encoder
 
     def _condition(self, query: ItemsQuery) -> str | None:
         """Labels and condition as one, which may not tell what is not to be told."""
@@ -187,31 +193,63 @@ class Service:
             encoder = self.collection.encoder
             if any(question.encoder not in (None, encoder) for question in questions):
                 raise OtherModel("the code of the query is that of an earlier model")
-            pages = [question.page for question in questions]
             try:
-                codes = self._codes(encoder, questions)
-                found = self.collection.pages(codes, pages, where=where, encoder=encoder)
+                codes, values = self._hashed(encoder, questions)
+                found = self._found(encoder, questions, codes, values, where)
             except OtherModel:
                 continue
             return self._rendered(questions, codes, found)
 
-    def _codes(self, encoder: Encoder, questions: Sequence[Question]) -> NDArray[np.uint8]:
-        """Codes of all questions; features are hashed together."""
-        width = code_bytes(int(encoder.hasher.n_bits))
-        codes = np.empty((len(questions), width), dtype=np.uint8)
-        fresh = []
+    def _hashed(
+        self, encoder: Encoder, questions: Sequence[Question]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """Codes of all questions, and values of those that have some; features go together."""
+        n_bits, n = int(encoder.hasher.n_bits), len(questions)
+        width = code_bytes(n_bits)
+        codes = np.empty((n, width), dtype=np.uint8)
+        values = np.zeros((n, n_bits), dtype=np.float32)
+        fresh, valued = [], []
         for row, question in enumerate(questions):
             if question.features is not None:
                 fresh.append(row)
+            elif question.values is not None:
+                values[row] = question.values
+                valued.append(row)
             elif question.id is not None:
                 codes[row] = self._code_of(question.id, width)
             else:
                 codes[row] = _checked_code(question.code or b"", width)
         if fresh:
-            n = int(encoder.hasher.n_features_in_)
-            vectors = [_checked_features(questions[row].features, n) for row in fresh]
-            codes[fresh] = encoder.hash(np.stack(vectors))
-        return codes
+            d = int(encoder.hasher.n_features_in_)
+            vectors = [_checked_features(questions[row].features, d) for row in fresh]
+            values[fresh] = encoder.project(np.stack(vectors))
+        if rows := fresh + valued:
+            codes[rows] = encoder.quantize(values[rows])
+        return codes, values
+
+    def _found(
+        self,
+        encoder: Encoder,
+        questions: Sequence[Question],
+        codes: NDArray[np.uint8],
+        values: NDArray[np.float32],
+        where: str | None,
+    ) -> list[Found]:
+        """A page for each question, of those by bits and those by values each together."""
+        found: dict[int, Found] = {}
+        by_bits = [row for row, question in enumerate(questions) if not question.is_asymmetric]
+        by_values = [row for row, question in enumerate(questions) if question.is_asymmetric]
+        if by_bits:
+            pages = [questions[row].page for row in by_bits]
+            own = self.collection.pages(codes[by_bits], pages, where=where, encoder=encoder)
+            found |= zip(by_bits, own, strict=True)
+        if by_values:
+            pages = [questions[row].page for row in by_values]
+            own = self.collection.weighted_pages(
+                values[by_values], pages, where=where, encoder=encoder
+            )
+            found |= zip(by_values, own, strict=True)
+        return [found[row] for row in range(len(questions))]
 
     def _code_of(self, number: int, width: int) -> NDArray[np.uint8]:
         index = copy(self.collection.index)  # as it is now, whoever changes it meanwhile
@@ -230,8 +268,15 @@ class Service:
             for question, code in zip(questions, codes, strict=True)
         ]
         return [
-            self._results(query, question.page, own, "bits", question.started)
-            for query, question, own in zip(asked, questions, found, strict=True)
+            self._results(
+                query,
+                question.page,
+                own,
+                "score" if question.is_asymmetric else "bits",
+                question.started,
+                code.tobytes() if question.is_asymmetric else None,
+            )
+            for query, question, code, own in zip(asked, questions, codes, found, strict=True)
         ]
 
     def search_name(self, name: str, query: SearchParameters, started: float) -> bytes:
@@ -247,7 +292,9 @@ class Service:
         found: Found,
         unit: str,
         started: float,
+        code: bytes | None = None,
     ) -> bytes:
+        """An answer as JSON; with a `code`, also how many bits of each item's differ from it."""
         answer = {
             "query": asked,
             "unit": unit,
@@ -255,7 +302,7 @@ class Service:
             "offset": page.offset,
             "limit": page.limit,
             "results": [
-                self._portrait(item, found.pictured, distance=distance)
+                self._portrait(item, found.pictured, distance=distance, **_bits(item, code))
                 for item, distance in found.matches
             ],
             "seconds": round(perf_counter() - started, 6),
@@ -358,6 +405,10 @@ class Service:
             return None
         own = item.metadata.get("file")
         return own if isinstance(own, str) else item.source.rpartition(os.sep)[2]
+
+
+def _bits(item: Item, code: bytes | None) -> dict[str, int]:
+    return {} if code is None else {"bits": item.bits_from(code)}
 
 
 def _checked_features(features: NDArray[np.float32] | None, n: int) -> NDArray[np.float32]:
