@@ -33,7 +33,8 @@ def test_every_listed_name_exists_and_is_documented(room):
 
 
 def test_top_level_names():
-    others = {"Collection", "CollectionError", "ModelError", "load", "methods", "save"}
+    others = {"Collection", "CollectionError", "ModelError", "Selection"}
+    others |= {"load", "methods", "save", "select"}
     assert set(zshash.__all__) == {*zshash.methods(), *others}
     assert all(getattr(zshash, name).__doc__ for name in zshash.__all__)
 

@@ -25,6 +25,7 @@ from zshash.hashing import (
 
 if TYPE_CHECKING:
     from zshash.collection import Collection, CollectionError
+    from zshash.experiments import Selection, select
 
 __all__ = [
     "AGH",
@@ -43,10 +44,12 @@ __all__ = [
     "Collection",
     "CollectionError",
     "ModelError",
+    "Selection",
     "SpectralHashing",
     "load",
     "methods",
     "save",
+    "select",
 ]
 __version__ = "0.1.0"
 
@@ -59,4 +62,8 @@ if not TYPE_CHECKING:
             from zshash import collection
 
             return getattr(collection, name)
+        if name in ("Selection", "select"):
+            from zshash import experiments
+
+            return getattr(experiments, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

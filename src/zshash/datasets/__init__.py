@@ -10,6 +10,7 @@ from zshash.datasets.manifests import read_manifest
 from zshash.datasets.mirflickr import read_mirflickr
 from zshash.datasets.mosaics import mosaics
 from zshash.datasets.opening import open_data
+from zshash.datasets.pseudo_unseen import PseudoUnseenSplit
 from zshash.datasets.splits import Split, conventional_split, zero_shot_split
 from zshash.datasets.tables import load_features
 from zshash.datasets.tiny_imagenet import read_tiny_imagenet
@@ -18,6 +19,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "Pictures",
+    "PseudoUnseenSplit",
     "Split",
     "conventional_split",
     "digits",
