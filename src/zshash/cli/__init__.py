@@ -21,6 +21,7 @@ from zshash.cli.learning import encode, extract, fit
 from zshash.cli.reproducing import reproduce
 from zshash.cli.scoring import compare, demo, evaluate
 from zshash.cli.searching import search
+from zshash.cli.selecting import select
 from zshash.cli.serving import serve
 from zshash.cli.terminal import Commands, ShowWarnings
 
@@ -39,4 +40,4 @@ def main(ctx: click.Context) -> None:
 main.add_section("Learning", demo, fit, encode, extract)
 main.add_section("Collections", create, add, sync, remove, search, serve, duplicates)
 main.add_section("Care of collections", verify, compact, reencode, export, import_)
-main.add_section("Scores and facts", evaluate, compare, reproduce, info)
+main.add_section("Scores and facts", evaluate, compare, select, reproduce, info)
