@@ -24,6 +24,7 @@ PAGES += [f"docs/methods/{path.name}" for path in (ROOT / "docs" / "methods").gl
         "docs/collections.md",
         "docs/search.md",
         "docs/scale.md",
+        "docs/selecting.md",
     ],
 )
 def test_python_code_runs(page, tmp_path, monkeypatch):
