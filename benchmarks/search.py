@@ -1,6 +1,7 @@
 """Searching codes: times of queries against faiss, a bare matrix product and the memory itself.
 
     python benchmarks/search.py [--quick] [--shape even] [--threads 1] [--only 1000000x64]
+        [--way both_ways]
 
 Codes lie in clusters, a thousand codes or ten thousand around each of 1,000 centres, with every
 bit flipped in one of twenty; `--shape even` spreads them evenly instead, the worst for buckets.
@@ -8,12 +9,13 @@ Queries are drawn in the same way and are not among the codes. Buckets are made 
 that takes is told. The peer is the best exact mode of faiss on the same number of threads, and the
 first results are compared, including their order, with NumPy's. Both take turns for several
 rounds: each rests until no thread of the other one spins any more, answers other queries first,
-and then those that are timed. The best round counts.
+and then those that are timed. The best round counts. The last line has no other peer than this
+index: the same queries by asymmetric distance and, as the peer, by Hamming distance.
 """
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import faiss
@@ -27,6 +29,7 @@ from zshash.index import HammingIndex
 Codes = NDArray[np.uint8]
 
 SIZES = [(1_000_000, 64), (10_000_000, 64), (1_000_000, 128)]
+WAYS = ("radius", "nearest", "one_by_one", "weighted", "both_ways")
 N_QUERIES, N_CENTRES, FLIPS = 1_000, 1_000, 0.05
 BLOCK = 1 << 20
 PAIRS = 1_000_000_000  # distances that NumPy is asked for, at most
@@ -134,13 +137,19 @@ class Case:
         self.faiss.use_heap = use_heap
         return self.faiss.search(queries, k)
 
-    def rows(self, rounds: int) -> Iterator[tuple[str, float, float, str, bool]]:
+    def rows(
+        self, rounds: int, ways: Sequence[str]
+    ) -> Iterator[tuple[str, float, float, str, bool]]:
         """What is done, seconds a query of ours and of the best peer, its mode, whether exact."""
-        yield self.radius(rounds)
-        for k in (100, 5000):
-            yield self.nearest(min(k, self.n), rounds)
-        yield self.one_by_one(min(100, self.n), rounds)
-        yield self.weighted(min(100, self.n), rounds)
+        k = min(100, self.n)
+        if "radius" in ways:
+            yield self.radius(rounds)
+        if "nearest" in ways:
+            yield self.nearest(k, rounds)
+            yield self.nearest(min(5000, self.n), rounds)
+        for way in (self.one_by_one, self.weighted, self.both_ways):
+            if way.__name__ in ways:
+                yield way(k, rounds)
 
     def radius(self, rounds: int) -> tuple[str, float, float, str, bool]:
         """All codes within 2 bits, of all queries at once."""
@@ -200,6 +209,23 @@ class Case:
         count = len(self.vectors)
         return f"asymmetric, k = {k}", own / count, peer / count, "matrix product", exact
 
+    def both_ways(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
+        """Real values whose signs are the bits of queries, against these bits."""
+        size, queries = len(self.vectors), self.queries[1][: len(self.vectors)]
+        values = np.abs(self.vectors[: len(queries)])
+        values *= 2.0 * unpack(queries, self.n_bits) - 1
+        own, by_bits = best_of(
+            rounds,
+            lambda _: self.index.search_weighted(values, k),
+            lambda i: self.index.search(self.queries[i][:size], k),
+        )
+        few = values[: 5 if self.n <= 1_000_000 else 2]
+        exact = is_same(
+            self.index.search_weighted(few, k), numpy_weighted(self.codes, self.n_bits, few, k)
+        )
+        count = len(queries)
+        return f"values, k = {k}", own / count, by_bits / count, "their bits", exact
+
 
 def _compared(times: list[float], n_queries: int) -> tuple[float, float, str]:
     """Seconds a query of ours and of the better mode of faiss, and which that is."""
@@ -213,7 +239,7 @@ def stream_rate(n_bytes: int) -> float:
     return array.nbytes / best_of(5, lambda _: np.bitwise_or.reduce(array))[0]
 
 
-def report(case: Case, threads: int, rounds: int) -> None:
+def report(case: Case, threads: int, rounds: int, ways: Sequence[str]) -> None:
     """Print the table of one case on a number of threads."""
     faiss.omp_set_num_threads(threads)
     with threadpool_limits(threads):
@@ -221,11 +247,11 @@ def report(case: Case, threads: int, rounds: int) -> None:
         print(f"{'':<22}{'µs a query':>12}{'peer':>12}{'ratio':>8}  {'peer mode':<16}as NumPy")
         bound = case.codes.nbytes / stream_rate(case.codes.nbytes)
         times = {}
-        for name, own, peer, mode, exact in case.rows(rounds):
+        for name, own, peer, mode, exact in case.rows(rounds, ways):
             times[name] = own
             ratio = peer / own
             print(
-                f"{name:<22}{own * 1e6:>12.2f}{peer * 1e6:>12.1f}{ratio:>8.1f}  {mode:<16}"
+                f"{name:<22}{own * 1e6:>12.2f}{peer * 1e6:>12.1f}{ratio:>8.3g}  {mode:<16}"
                 f"{'yes' if exact else 'NO'}"
             )
             if not exact:
@@ -240,6 +266,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
     parser.add_argument("--shape", choices=["clustered", "even"], default="clustered")
     parser.add_argument("--threads", type=int, action="append", help="threads, several in turn")
+    parser.add_argument("--way", choices=WAYS, action="append", help="what to time, all by default")
     parser.add_argument("--only", help="codes and bits, such as 1000000x64")
     given = parser.parse_args()
     sizes = [(20_000, 64), (5_000, 128)] if given.quick else SIZES
@@ -257,7 +284,8 @@ def main() -> None:
             f"{case.build_seconds:.2f} s"
         )
         for threads in given.threads or ([1] if given.quick else [1, 2]):
-            report(case, threads, rounds=1 if given.quick else 2 if n > 2_000_000 else 4)
+            rounds = 1 if given.quick else 2 if n > 2_000_000 else 4
+            report(case, threads, rounds, given.way or WAYS)
 
 
 if __name__ == "__main__":

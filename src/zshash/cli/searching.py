@@ -34,8 +34,8 @@ __all__ = ["search"]
     default=DISTANCES[0],
     show_default=True,
     help="Compare the bits of a query with those of the items, or (asymmetric) the real values "
-    "before they became bits, which ranks better and takes longer; then a score is printed, the "
-    "higher the better, and beside it how many bits differ.",
+    "before they became bits, which usually ranks better and takes longer; then a score is "
+    "printed, the higher the better, and beside it how many bits differ.",
 )
 @where_option("Find only items that meet this condition.")
 @click.option("--model", "-m", type=existing_file, help="Model that a file of codes was made with.")
