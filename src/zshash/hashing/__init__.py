@@ -10,6 +10,7 @@ from zshash.hashing.ksh import KSH
 from zshash.hashing.lfh import LFH
 from zshash.hashing.lsh import LSH
 from zshash.hashing.mlh import MLH
+from zshash.hashing.mth import MTH
 from zshash.hashing.registry import Method, methods
 from zshash.hashing.sdh import SDH
 from zshash.hashing.spectral import SpectralHashing
@@ -27,6 +28,7 @@ __all__ = [
     "LFH",
     "LSH",
     "MLH",
+    "MTH",
     "SDH",
     "SSH",
     "ZSH",

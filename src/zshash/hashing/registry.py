@@ -18,6 +18,7 @@ from zshash.hashing.ksh import KSH
 from zshash.hashing.lfh import LFH
 from zshash.hashing.lsh import LSH
 from zshash.hashing.mlh import MLH
+from zshash.hashing.mth import MTH
 from zshash.hashing.sdh import SDH
 from zshash.hashing.spectral import SpectralHashing
 from zshash.hashing.ssh import SSH
@@ -62,7 +63,7 @@ class Method:
 
 
 def methods() -> dict[str, Method]:
-    """All methods by name, the zero-shot one first and then from the newest to the oldest.
+    """All methods by name, the zero-shot ones first and then from the newest to the oldest.
 
     Examples
     --------
@@ -83,6 +84,13 @@ _ALL = (
         "Y. Yang, W. Chen, Y. Luo, F. Shen, J. Shao, H. T. Shen: Zero-Shot Hashing via "
         "Transferring Supervised Knowledge. ACM Multimedia 2016",
         {"alpha": (1e-5, 1e-3, 1e-1), "gamma": (0.0, 1e-6, 1e-4), "lam": (1e-2, 1.0)},
+    ),
+    Method(
+        MTH,
+        2026,
+        SEMANTIC,
+        "The authors of zshash: metric-transfer hashing, see docs/methods/mth.md",
+        {"shrinkage": (0.02, 0.2, 2.0), "imaginary": (0.0, 0.25, 0.5), "neighborhood": (0.01, 0.03)},
     ),
     Method(
         COSDISH,

@@ -35,12 +35,13 @@ from zshash.hashing.anchor_graph import anchor_gram
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.base import check_choice, check_number
 from zshash.hashing.graphs import neighbor_gram, neighbor_laplacian
+from zshash.hashing.meaning import Meaning
 from zshash.hashing.ridge import inner, ridge
 from zshash.hashing.rotations import Rotation
 from zshash.hashing.samples import Samples
 
 
-class ZSH(KernelHasher):
+class ZSH(Meaning, KernelHasher):
     """Zero-shot hashing: codes for pictures of categories that nobody labelled.
 
     Parameters
@@ -163,18 +164,6 @@ class ZSH(KernelHasher):
         with all_cores():  # blocks of rows share them, and small matrices need just one
             self._learn(Samples(X, targets))
         return self
-
-    def directions(self, vectors, center=0.0):
-        """How much each bit speaks for label vectors (n, p): (vectors − center) Aᵀ, (n, n_bits).
-
-        Codes whose product with a direction is large fit its name. With the mean of the seen
-        label vectors as `center`, bits that all categories share do not count.
-        """
-        return (np.asarray(vectors, dtype=np.float64) - center) @ self._meaning().T
-
-    def meanings(self, codes):
-        """Where codes (n, n_bits) of −1 and 1 stand among the label vectors: BA, (n, p)."""
-        return np.asarray(codes, dtype=np.float64) @ self._meaning()
 
     def _meaning(self):
         """A = WRᵀ, (n_bits, p)."""

@@ -48,7 +48,7 @@ def fit(
 
     Parameters
     ----------
-    hasher : ZSH, SDH, ITQ, LSH or SSH
+    hasher : ZSH, SDH, ITQ, LSH or SSH; MTH on a device
         For ZSH with ``graph="anchor"`` or ``graph=None``, for SDH with ``loss="l2"``.
     shards : path-like, ndarray, or sequence of these
         Features (n, d): ``.npy`` files, which may be larger than memory, ``.npz`` or Parquet
@@ -63,8 +63,8 @@ def fit(
         paths.
     device : str or torch.device, optional
         A GPU that works on the shards, such as "cuda", and holds the kernel features of all
-        samples (2 bytes for each anchor and sample); for ZSH with ``graph=None`` and SDH. By
-        default, where `shards` is a tensor of PyTorch, the device that it is on.
+        samples (2 bytes for each anchor and sample); for ZSH with ``graph=None``, SDH, and MTH,
+        whose samples must fit into the memory of the host, too. By default, where `shards` is a tensor of PyTorch, the device that it is on.
     progress : bool
         Show a bar for each pass over the shards.
 
@@ -199,7 +199,8 @@ def _fit_on_device(
 ) -> Any:
     gpu = _gpu()
     gpu.check_method(hasher)
-    check_method(hasher)
+    hasher._check_parameters()
+    hasher._check_sums()
     where = gpu.find_device(given.device if device is None else device)
     if is_tensor(given):
         gpu.check_tensor(given)

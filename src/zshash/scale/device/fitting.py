@@ -1,12 +1,16 @@
 """Fits and codes on a device."""
 
+from functools import partial
+
 import numpy as np
 import torch
 
 from zshash.codes import code_bytes
 from zshash.hashing.anchors import KernelHasher
 from zshash.hashing.linear import LinearHasher
+from zshash.hashing.mth import MTH
 from zshash.scale.device.blocks import DeviceKernel, operations
+from zshash.scale.device.distillation import DeviceDistillation
 from zshash.scale.device.layout import ROWS, padded
 from zshash.scale.device.samples import DeviceSamples
 from zshash.scale.tensors import DeviceError
@@ -39,10 +43,12 @@ def find_device(name):
 
 def check_method(hasher):
     """Refuse a fit that a device can not do."""
+    if isinstance(hasher, MTH):
+        return
     if not isinstance(hasher, KernelHasher) or not hasattr(hasher, "_learn"):
         raise ValueError(
             f"{type(hasher).__name__} can not be fitted on a device: fit it to arrays without "
-            "one, or use ZSH or SDH"
+            "one, or use MTH, ZSH or SDH"
         )
     if getattr(hasher, "graph", None) is not None and hasher.gamma:
         raise ValueError(
@@ -75,6 +81,9 @@ def learn(hasher, rows, targets, device):
     """Fit a hasher to `rows`, a `TensorRows` or `ShardBlocks`."""
     if len(rows) < 2:
         raise ValueError("there is one row: a fit needs two at least")
+    if isinstance(hasher, MTH):
+        _train(hasher, rows, targets, device)
+        return
     samples = DeviceSamples(rows, targets, device, bool(hasher.normalize))
     ends = samples.take(np.array([0, len(rows) - 1]))
     hasher._features(ends, reset=True)
@@ -89,12 +98,20 @@ def learn(hasher, rows, targets, device):
         ) from error
 
 
+def _train(hasher, rows, targets, device):
+    """Fit a network on a device; features pass through the memory of the host."""
+    X = hasher._training_features(rows.take(np.arange(len(rows))))
+    hasher._train(X, targets, partial(DeviceDistillation, device=device))
+
+
 def encoder(hasher, device, *, is_half):
     """The function from features (n, d) on a device to packed codes there."""
     if type(hasher)._projector is KernelHasher._projector:
         encode = _kernel_encoder(hasher, device, is_half)
     elif type(hasher)._projector is LinearHasher._projector:
         encode = _linear_encoder(hasher, device)
+    elif isinstance(hasher, MTH):
+        encode = _network_encoder(hasher, device)
     else:
         raise ValueError(
             f"{type(hasher).__name__} can not encode on a device: encode without, or use a method "
@@ -148,10 +165,25 @@ def _linear_encoder(hasher, device):
         torch.as_tensor(array, device=device) for array in (hasher.mean_, hasher.projection_)
     )
 
-    def encode(X):
-        X = X.float()
-        X = torch.nn.functional.normalize(X, dim=1, eps=1e-30) if hasher.normalize else X
-        bits = (X - mean) @ projection >= 0
-        return torch.from_numpy(np.packbits(bits.cpu().numpy(), axis=1)).to(device)
+    return lambda X: _packed((_prepared(hasher, X) - mean) @ projection >= 0, device)
 
-    return encode
+
+def _network_encoder(hasher, device):
+    W, b, A, a, outputs = (torch.as_tensor(array, device=device) for array in hasher._weights())
+    n_set = hasher.n_bits - len(b)
+
+    def bits(X):
+        X = _prepared(hasher, X)
+        is_set = X @ W + torch.relu(X @ A + a) @ outputs + b >= 0
+        return torch.nn.functional.pad(is_set, (0, n_set), value=True)
+
+    return lambda X: torch.cat([_packed(bits(part), device) for part in X.split(ENCODED_ROWS)])
+
+
+def _prepared(hasher, X):
+    X = X.float()
+    return torch.nn.functional.normalize(X, dim=1, eps=1e-30) if hasher.normalize else X
+
+
+def _packed(bits, device):
+    return torch.from_numpy(np.packbits(bits.cpu().numpy(), axis=1)).to(device)

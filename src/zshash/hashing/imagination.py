@@ -1,0 +1,84 @@
+"""Batches to learn from: real samples, and some of categories that nobody has seen.
+
+A category that is yet to come may lie anywhere among the samples, and its members will scatter as
+those of the seen categories do. So an imaginary one is centred half way between the mean of all
+samples and one of them, and its members are this centre plus what sets real samples apart from the
+mean of their own category.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zshash.hashing.base import unit_rows
+
+MEMBERS = 8  # of an imaginary category in a batch
+CLOSENESS = 0.5  # of its centre to a sample, where the mean of all samples is at 0
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A batch by numbers of samples: imagined rows, centre and deviation of each, then real ones."""
+
+    centres: np.ndarray
+    deviations: np.ndarray
+    samples: np.ndarray
+
+
+class Batches:
+    """Rows of Z (n, d), in random order and each in its turn, a share of them imagined.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d), float32
+        Samples, their mean at 0.
+    categories : ndarray of shape (n,)
+        Which category each sample belongs to, 0, 1, ….
+    meanings : ndarray of shape (c, p), float32
+        What the teacher knows of each category beside what its samples look like; p may be 0.
+    size : int
+        Rows of a batch, at most n.
+    imaginary : float
+        Share of them that belongs to imaginary categories; none where no category has two samples.
+    rng : RandomState
+    """
+
+    def __init__(self, Z, categories, meanings, *, size, imaginary, rng):
+        self.Z, self.meanings, self.size = Z, meanings[categories], min(size, len(Z))
+        self.deviations = Z - category_means(Z, categories)[categories]
+        self._scattered = np.flatnonzero(np.bincount(categories)[categories] > 1)
+        self._n_imaginary = int(imaginary * self.size) // MEMBERS if len(self._scattered) else 0
+        self._order, self._rng = np.empty(0, dtype=np.int64), rng
+
+    def draw(self):
+        """The next batch."""
+        centres = self._rng.randint(len(self.Z), size=self._n_imaginary).repeat(MEMBERS)
+        others = self._rng.randint(max(1, len(self._scattered)), size=len(centres))
+        return Draw(centres, self._scattered[others], self._next(self.size - len(centres)))
+
+    def rows(self, draw):
+        """The rows of a batch (size, d)."""
+        imagined = np.float32(CLOSENESS) * self.Z[draw.centres] + self.deviations[draw.deviations]
+        return np.concatenate([imagined, self.Z[draw.samples]])
+
+    def lesson(self, draw, rows):
+        """What the teacher compares: rows of unit length, and beside them what they mean."""
+        meanings = np.zeros((len(rows), self.meanings.shape[1]), dtype=np.float32)
+        meanings[len(draw.centres) :] = self.meanings[draw.samples]
+        return np.hstack([unit_rows(rows), meanings])
+
+    def _next(self, count):
+        """Numbers of the samples whose turn it is."""
+        if len(self._order) < count:
+            self._order = np.concatenate([self._order, self._rng.permutation(len(self.Z))])
+        now, self._order = self._order[:count], self._order[count:]
+        return now
+
+
+def category_means(Z, categories):
+    """Mean of the samples of each category (c, d), float32."""
+    counts = np.bincount(categories)
+    order = np.argsort(categories, kind="stable")
+    starts = np.cumsum(counts) - counts
+    sums = np.add.reduceat(Z[order], starts, axis=0, dtype=np.float64)
+    return (sums / counts[:, None]).astype(np.float32)

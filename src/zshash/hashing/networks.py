@@ -1,0 +1,87 @@
+"""A small network from features to as many real numbers as there are bits.
+
+u(x) = xW + b + max(0, xA + a) O: a linear map, and a layer of units that bends it. Its gradients are
+written down, so that no framework is needed.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from zshash._compiled import compiled
+
+DECAYS = 0.9, 0.999  # of Adam's means
+TINY = 1e-8
+
+
+@dataclass
+class Weights:
+    """The numbers that are learned, or as many of their gradients; float32."""
+
+    W: np.ndarray  # (d, l)
+    b: np.ndarray  # (l,)
+    A: np.ndarray  # (d, h)
+    a: np.ndarray  # (h,)
+    O: np.ndarray  # (h, l)  # noqa: E741
+
+    def __add__(self, other):
+        return Weights(*(own + others for own, others in zip(self, other, strict=True)))
+
+    def __iter__(self):
+        return (getattr(self, field.name) for field in fields(self))
+
+    def hidden(self, X):
+        """max(0, xA + a) for each row, (n, h)."""
+        H = X @ self.A
+        H += self.a
+        return np.maximum(H, 0, out=H)
+
+    def outputs(self, X, H):
+        """u (n, l), from X (n, d) and its hidden layer."""
+        return X @ self.W + H @ self.O + self.b
+
+    def gradients(self, X, H, dU):
+        """Of a loss whose gradient by u is dU, summed over rows."""
+        dH = dU @ self.O.T
+        dH *= H > 0
+        return Weights(X.T @ dU, dU.sum(axis=0), X.T @ dH, dH.sum(axis=0), H.T @ dU)
+
+    def after(self, mean, T):
+        """The same network for x where this one was given (x − mean) T."""
+        W, A = T @ self.W, T @ self.A
+        return Weights(W, self.b - mean @ W, A, self.a - mean @ A, self.O)
+
+
+def random_units(W, n_units, rng):
+    """A network that begins as xW: its units are Gaussian and count for nothing yet."""
+    d, n_bits = W.shape
+    A = rng.standard_normal((d, n_units))
+    rest = (np.zeros(n_bits), A, np.zeros(n_units), np.zeros((n_units, n_bits)))
+    return Weights(*(np.asarray(array, dtype=np.float32) for array in (W, *rest)))
+
+
+class Adam:
+    """Gradient steps of a size that adapts to each weight (Kingma and Ba, 2015)."""
+
+    def __init__(self, weights):
+        self.weights = weights
+        self._moments = [(np.zeros_like(w), np.zeros_like(w)) for w in weights]
+        self._steps = 0
+
+    def step(self, gradients, rate):
+        """Move the weights in place."""
+        self._steps += 1
+        first, second = (1 - decay**self._steps for decay in DECAYS)
+        scale = rate * np.sqrt(second) / first
+        for w, g, (m, v) in zip(self.weights, gradients, self._moments, strict=True):
+            _move(w.ravel(), g.ravel(), m.ravel(), v.ravel(), np.float32(scale))
+
+
+@compiled
+def _move(w, g, m, v, scale):
+    m_decay, v_decay = np.float32(DECAYS[0]), np.float32(DECAYS[1])
+    one, tiny = np.float32(1), np.float32(TINY)
+    for i in range(len(w)):
+        m[i] = m_decay * m[i] + (one - m_decay) * g[i]
+        v[i] = v_decay * v[i] + (one - v_decay) * g[i] * g[i]
+        w[i] -= scale * m[i] / (np.sqrt(v[i]) + tiny)

@@ -1,0 +1,36 @@
+"""Whitening: a metric in which every direction that features vary along counts alike.
+
+z = (x − mean) T, T = s U (E + ε·mean(E) I)^(−1/2) Uᵀ, where U E Uᵀ is the covariance of the rows and
+s brings the mean squared length of z to 1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from zshash.hashing.linear import centred_axes, fix_signs, gram, mean_row
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """The map of features x to z = (x − mean) T, and the directions z varies most along."""
+
+    mean: np.ndarray  # (d,)
+    T: np.ndarray  # (d, d), symmetric
+    axes: np.ndarray  # (d, d), U with the largest variance first
+
+    def __call__(self, rows):
+        """Z as `Rows`, float32."""
+        return rows.mapped(centred_axes, self.mean, self.T.astype(np.float32))
+
+
+def whiten(rows, shrinkage):
+    """Learn the metric from rows; `shrinkage` is ε, with 0 for none."""
+    mean = mean_row(rows)
+    values, axes = linalg.eigh(gram(rows, mean) / len(rows))
+    values, axes = np.clip(values[::-1], 0, None), fix_signs(axes[:, ::-1])
+    damped = values + max(shrinkage, np.finfo(np.float32).eps) * values.mean()
+    shrunk = values / damped
+    T = (axes / np.sqrt(damped * shrunk.sum())) @ axes.T
+    return Whitening(mean, T, axes)

@@ -1,0 +1,90 @@
+"""The training of metric-transfer hashing on a device: what `hashing.distillation` does there."""
+
+import numpy as np
+import torch
+
+from zshash.hashing.distillation import GUESS, pace, slope_at
+from zshash.hashing.imagination import CLOSENESS
+from zshash.hashing.neighborhoods import FARTHEST, FASTEST, SLOWEST, STEPS
+from zshash.hashing.networks import DECAYS, TINY
+
+__all__ = ["DeviceDistillation"]
+
+
+class DeviceDistillation:
+    """As `Distillation`, on a device and with gradients that PyTorch finds.
+
+    From the same start it draws the same batches.
+    """
+
+    def __init__(self, weights, batches, *, perplexity, temperature, rate, n_steps, device):
+        self._weights, self._batches, self._device = weights, batches, device
+        self._perplexity, self._temperature = perplexity, temperature
+        self._rate, self._n_steps = rate, n_steps
+        self._guess = torch.tensor(GUESS, device=device)
+
+    def run(self):
+        """All steps; the value of the loss before each of them."""
+        batches = self._batches
+        known = batches.Z, batches.deviations, batches.meanings
+        self._Z, self._deviations, self._meanings = map(self._bring, known)
+        learned = [self._bring(array).requires_grad_() for array in self._weights]
+        adam = torch.optim.Adam(learned, lr=self._rate, betas=DECAYS, eps=TINY)
+        shares = [number / self._n_steps for number in range(self._n_steps)]
+        losses = [self._step(progress, learned, adam) for progress in shares]
+        for array, tensor in zip(self._weights, learned, strict=True):
+            array[...] = tensor.detach().cpu().numpy()
+        return torch.stack(losses).double().cpu().numpy()
+
+    def _bring(self, array):
+        return torch.as_tensor(np.ascontiguousarray(array), device=self._device).clone()
+
+    def _step(self, progress, learned, adam):
+        """One step, when this share of all steps is done."""
+        Z, lesson = self._batch()
+        W, b, A, a, outputs = learned
+        U = Z @ W + torch.relu(Z @ A + a) @ outputs + b
+        loss = self._loss(lesson, torch.tanh(slope_at(progress) * U))
+        adam.zero_grad()
+        loss.backward()
+        adam.param_groups[0]["lr"] = self._rate * pace(progress, self._n_steps)
+        adam.step()
+        return loss.detach()
+
+    def _batch(self):
+        """Rows of the next batch, and what the teacher compares."""
+        draw = self._batches.draw()
+        numbers = draw.centres, draw.deviations, draw.samples
+        centres, deviations, samples = map(self._bring, numbers)
+        imagined = CLOSENESS * self._Z[centres] + self._deviations[deviations]
+        Z = torch.cat([imagined, self._Z[samples]])
+        unknown = Z.new_zeros(len(centres), self._meanings.shape[1])
+        meanings = torch.cat([unknown, self._meanings[samples]])
+        return Z, torch.hstack([torch.nn.functional.normalize(Z, dim=1), meanings])
+
+    def _loss(self, lesson, V):
+        n, n_bits = V.shape
+        own = torch.eye(n, dtype=torch.bool, device=self._device)
+        p = self._sharpened((lesson @ lesson.T).masked_fill(own, -torch.inf))
+        logits = (V @ V.T / (self._temperature * n_bits**0.5)).masked_fill(own, -torch.inf)
+        log_q = torch.log_softmax(logits, dim=1).masked_fill(own, 0)
+        neighbors = (torch.xlogy(p, p) - p * log_q).sum() / n
+        overlap = V.T @ V / n - torch.eye(n_bits, device=self._device)
+        return neighbors + V.mean(dim=0).square().mean() + overlap.square().mean()
+
+    def _sharpened(self, s):
+        """p of the perplexity wanted, as `neighborhoods` finds it."""
+        s = s - s.amax(dim=1, keepdim=True)
+        finite = s.nan_to_num(neginf=0)
+        rate = self._guess.expand(len(s), 1)
+        for _ in range(STEPS):
+            p = torch.exp(rate * s)
+            total = p.sum(dim=1, keepdim=True)
+            p = p / total
+            mean = (p * finite).sum(dim=1, keepdim=True)
+            spread = ((p * finite.square()).sum(dim=1, keepdim=True) - mean.square()).clamp(1e-12)
+            excess = total.log() - rate * mean - np.log(self._perplexity)
+            step = (excess / (rate.square() * spread)).clamp(-FARTHEST, FARTHEST)
+            rate = (rate * step.exp()).clamp(SLOWEST, FASTEST)
+        self._guess = rate.mean()
+        return torch.softmax(rate * s, dim=1)
