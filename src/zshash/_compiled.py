@@ -19,8 +19,8 @@ def compiled(function: Function) -> Function:
 
 
 def compiled_sums(function: Function) -> Function:
-    """As `compiled`, for sums in any order of numbers none of which is NaN: several at a time."""
-    return _compile(function, fastmath={"reassoc", "contract", "nsz", "nnan"})
+    """As `compiled`, for sums whose order does not matter: several numbers are added at a time."""
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
 def _compile(function: Function, **options: object) -> Function:

@@ -56,7 +56,7 @@ class Distillation:
         parts = map_blocks(lambda p: self.weights.gradients(Z[p], H[p], dU[p]), _parts(Z))
         gradients = next(parts)
         for part in parts:
-            gradients = gradients + part
+            gradients += part
         self._adam.step(gradients, self.rate * pace(progress, self.n_steps))
         return loss
 

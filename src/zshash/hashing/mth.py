@@ -57,7 +57,7 @@ class Effort:
     rounds: int  # of the rotation that the first bits come from
 
 
-EFFORTS = {"best": Effort(1024, 2048, 600, 1e-3, 50), "fast": Effort(512, 1024, 80, 3e-3, 20)}
+EFFORTS = {"best": Effort(1024, 2048, 600, 1e-3, 50), "fast": Effort(512, 1024, 100, 3e-3, 20)}
 
 
 class MTH(Meaning, SupervisedHasher):
@@ -68,7 +68,7 @@ class MTH(Meaning, SupervisedHasher):
     n_bits : int, default 64
         Length of the codes, 8 to 1024.
     effort : {"best", "fast"}, default "best"
-        A network of 2,048 units trained for 600 steps, or one of 1,024 units trained for 80.
+        A network of 2,048 units trained for 600 steps, or one of 1,024 units trained for 100.
     lookup : float, default 0
         From ranking (0) to look-up (1). Ranking wants every bit to tell something of its own, and
         then hardly any two codes lie within two bits of each other. With 1, no more than 24 bits

@@ -11,13 +11,12 @@ from zshash._compiled import compiled, compiled_sums
 STEPS = 4  # of Newton's method, from a good guess: the entropy is then right to a hundredth
 SLOWEST, FASTEST = 1e-2, 1e4  # that 1/τ may be
 FARTHEST = np.log(4.0)  # that 1/τ may change in a step, as a logarithm
-LOG2_E, LEAST = np.float32(np.log2(np.e)), np.float32(-126)
+LOG2_E, LEAST = np.float32(np.log2(np.e)), np.float32(-100)
 # 2^f for f in [0, 1], to a few millionths: a polynomial through as many points.
 _POINTS = (1 + np.cos(np.pi * (np.arange(6) + 0.5) / 6)) / 2
 TWO_TO = tuple(np.polyfit(_POINTS, 2**_POINTS, 5).astype(np.float32))
 
 
-@compiled
 def compare(teacher, student, start, perplexity, guess):
     """Replace the logits `student` (r, n) of rows start, start + 1, … by q − p.
 
@@ -27,16 +26,25 @@ def compare(teacher, student, start, perplexity, guess):
 
     Returns Σ KL(p‖q) and the mean of 1/τ, which serves as the `guess` of the next call.
     """
-    entropy, total, rates = np.log(perplexity), 0.0, 0.0
-    p, q = np.empty((2, teacher.shape[1]), dtype=np.float32)
+    rows = np.arange(len(teacher))
+    teacher[rows, start + rows] = student[rows, start + rows] = -np.inf
+    tops = np.stack([teacher.max(axis=1), student.max(axis=1)])
+    return _compare(teacher, student, tops, start, np.log(perplexity), guess)
+
+
+@compiled
+def _compare(teacher, student, tops, start, entropy, guess):
+    total, rates = 0.0, 0.0
+    p = np.empty(teacher.shape[1], dtype=np.float32)
+    q = np.empty(teacher.shape[1], dtype=np.float32)
     powers = np.empty(teacher.shape[1], dtype=np.int32)
     for row in range(len(teacher)):
         own, s, logits = start + row, teacher[row], student[row]
-        _begin_at_top(s, own)
+        _begin_at_top(s, tops[0, row], own)
         rate, log_sum = _sharpen(s, own, entropy, guess, p, powers)
         rates += rate
         information = rate * _inner(p, s) - log_sum  # Σ p log p
-        _begin_at_top(logits, own)
+        _begin_at_top(logits, tops[1, row], own)
         exponentials(logits, np.float32(1), q, powers)
         q[own] = 0
         mass = _sum(q)
@@ -45,12 +53,9 @@ def compare(teacher, student, start, perplexity, guess):
     return total, rates / len(teacher)
 
 
-@compiled_sums
-def _begin_at_top(s, own):
+@compiled
+def _begin_at_top(s, top, own):
     """Subtract the largest entry but `own`, in place; `own` becomes 0."""
-    s[own] = top = np.float32(-np.inf)
-    for j in range(len(s)):
-        top = s[j] if s[j] > top else top
     for j in range(len(s)):
         s[j] -= top
     s[own] = 0

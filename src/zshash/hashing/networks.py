@@ -24,8 +24,10 @@ class Weights:
     a: np.ndarray  # (h,)
     O: np.ndarray  # (h, l)  # noqa: E741
 
-    def __add__(self, other):
-        return Weights(*(own + others for own, others in zip(self, other, strict=True)))
+    def __iadd__(self, other):
+        for own, others in zip(self, other, strict=True):
+            own += others
+        return self
 
     def __iter__(self):
         return (getattr(self, field.name) for field in fields(self))
