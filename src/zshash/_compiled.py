@@ -23,8 +23,8 @@ def compiled_sums(function: Function) -> Function:
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
-def _compile(function: Function, **options: object) -> Function:
+def _compile(function: Function, fastmath: bool | set[str] = False) -> Function:
     try:
-        return cast(Function, njit(cache=True, nogil=True, **options)(function))
+        return cast(Function, njit(cache=True, nogil=True, fastmath=fastmath)(function))
     except RuntimeError:
-        return cast(Function, njit(nogil=True, **options)(function))
+        return cast(Function, njit(nogil=True, fastmath=fastmath)(function))

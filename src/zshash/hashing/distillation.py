@@ -1,6 +1,6 @@
 """Teach a network the neighbourhoods of its inputs.
 
-For a batch of inputs z, the teacher's similarities are the cosines of z_i and z_j, and the student's
+For a batch of inputs z, the teacher's similarities are the cosines of z_i and z_j, the student's
 v_i·v_j / l, where v = tanh(s u(z)) stands for l bits and s grows from 1 to 3 during the training.
 Minimise, over the weights of u, the mean over i of KL(p_i‖q_i) between the neighbourhoods of both
 (see `neighborhoods`), and two terms that let every bit halve the samples and tell something of its

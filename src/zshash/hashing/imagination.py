@@ -18,7 +18,7 @@ CLOSENESS = 0.5  # of its centre to a sample, where the mean of all samples is a
 
 @dataclass(frozen=True)
 class Draw:
-    """A batch by numbers of samples: imagined rows, centre and deviation of each, then real ones."""
+    """A batch by numbers of samples: centre and deviation of imagined rows, then real rows."""
 
     centres: np.ndarray
     deviations: np.ndarray

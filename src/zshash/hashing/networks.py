@@ -1,7 +1,7 @@
 """A small network from features to as many real numbers as there are bits.
 
-u(x) = xW + b + max(0, xA + a) O: a linear map, and a layer of units that bends it. Its gradients are
-written down, so that no framework is needed.
+u(x) = xW + b + max(0, xA + a) O: a linear map, and a layer of units that bends it. Its gradients
+are written down, so that no framework is needed.
 """
 
 from dataclasses import dataclass, fields

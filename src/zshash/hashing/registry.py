@@ -89,8 +89,12 @@ _ALL = (
         MTH,
         2026,
         SEMANTIC,
-        "The authors of zshash: metric-transfer hashing, see docs/methods/mth.md",
-        {"shrinkage": (0.02, 0.2, 2.0), "imaginary": (0.0, 0.25, 0.5), "neighborhood": (0.01, 0.03)},
+        "The authors of zshash: Metric-Transfer Hashing. Documentation of zshash, 2026",
+        {
+            "shrinkage": (0.02, 0.2, 2.0),
+            "imaginary": (0.0, 0.25, 0.5),
+            "neighborhood": (0.01, 0.03, 0.1),
+        },
     ),
     Method(
         COSDISH,

@@ -1,7 +1,7 @@
 """Whitening: a metric in which every direction that features vary along counts alike.
 
-z = (x − mean) T, T = s U (E + ε·mean(E) I)^(−1/2) Uᵀ, where U E Uᵀ is the covariance of the rows and
-s brings the mean squared length of z to 1.
+z = (x − mean) T, T = s U (E + ε·mean(E) I)^(−1/2) Uᵀ, where U E Uᵀ is the covariance of the rows,
+and s brings the mean squared length of z to 1.
 """
 
 from dataclasses import dataclass

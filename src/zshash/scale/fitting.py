@@ -63,8 +63,9 @@ def fit(
         paths.
     device : str or torch.device, optional
         A GPU that works on the shards, such as "cuda", and holds the kernel features of all
-        samples (2 bytes for each anchor and sample); for ZSH with ``graph=None``, SDH, and MTH,
-        whose samples must fit into the memory of the host, too. By default, where `shards` is a tensor of PyTorch, the device that it is on.
+        samples (2 bytes for each anchor and sample); for ZSH with ``graph=None`` and SDH, and for
+        MTH, whose samples must fit into the memory of the host, too. By default, where `shards` is
+        a tensor of PyTorch, the device that it is on.
     progress : bool
         Show a bar for each pass over the shards.
 
