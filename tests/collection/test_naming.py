@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zshash import ZSH, Collection, CollectionError, save
+from zshash import MTH, ZSH, Collection, CollectionError, save
 from zshash.codes import unpack
 from zshash.collection import Page, explaining, naming
 from zshash.collection.explaining import NearName
@@ -45,6 +45,26 @@ def test_items_that_fit_a_name(folder, model):
         assert {match.item.labels for match in among} == {("ship",)}
         with pytest.raises(UnknownNames):
             photos.search_name("xyzzyx")
+
+
+def test_names_that_a_network_knows(folder, model):
+    _, X, labels = model
+    source = WordNet(basis=SEEN)
+    hasher = MTH(n_bits=16, n_steps=60, n_units=32, random_state=0)
+    hasher.fit(X, source.embed(SEEN)[labels])
+    path = folder.parent / "network"
+    save(hasher, path, notes={"labels": ["wordnet"], "seen": SEEN})
+    with Collection.create(folder, path) as photos:
+        photos.add(X, labels=[SEEN[label] for label in labels])
+        meanings = (2.0 * unpack(photos.index.codes, 16) - 1) @ hasher.mapping_
+        meanings /= np.linalg.norm(meanings, axis=1, keepdims=True)
+        scores = meanings @ source.embed(["lorry"])[0]
+        scores -= 0.6 * (meanings @ source.embed(SEEN).T).max(axis=1)
+        found = photos.search_name("lorry", k=10)
+        np.testing.assert_allclose(
+            [match.distance for match in found], np.sort(scores)[:-11:-1], rtol=1e-4
+        )
+        assert sum(match.item.labels == ("truck",) for match in found) > 7
 
 
 def test_models_that_know_no_names(tmp_path, photos, X):

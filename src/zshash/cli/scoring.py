@@ -239,7 +239,9 @@ def compare(
     lengths = sorted(set(bits))
     chosen = choose_methods(names or tuple(METHODS), settings, lengths)
     if labels and not any(METHODS[name].kind == SEMANTIC for name in chosen):
-        raise click.UsageError("--labels are for methods that learn from names: choose ZSH, too")
+        raise click.UsageError(
+            "--labels are for methods that learn from names: choose ZSH or MTH, too"
+        )
     tasks = [comparison.make_task(item, chosen, lengths, labels, reader, **given) for item in data]
     records = comparison.compare_into(output, tasks, range(seeds))
     total = seeds * sum(len(task.setups) for task in tasks)

@@ -1,6 +1,7 @@
 """Why an item is found: what a name means to the model, and what a code means in names.
 
-What `zshash.ZSH` has learned is A = WRᵀ: a code b stands at bA among the vectors of names.
+What `zshash.ZSH` and `zshash.MTH` have learned is a map A: a code b stands at bA among the vectors
+of names.
 """
 
 from typing import NamedTuple

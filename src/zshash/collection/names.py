@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from zshash.collection.errors import CollectionError
 from zshash.collection.store import Store
 from zshash.encoding import Encoder
-from zshash.hashing import ZSH
+from zshash.hashing.meaning import Meaning
 from zshash.semantics import Source, UnknownNames, open_source
 from zshash.semantics.names import normalise, synonyms
 
@@ -31,10 +31,11 @@ Vectors = NDArray[np.float64]
 
 def check_names(store: Store, encoder: Encoder) -> None:
     """Refuse a model that was not trained with the meanings of names."""
-    if not isinstance(encoder.hasher, ZSH):
+    if not isinstance(encoder.hasher, Meaning):
         raise CollectionError(
             f"{store.folder}: {type(encoder.hasher).__name__} does not learn what names mean, so "
-            "items can not be searched by name: make the collection with a model of ZSH"
+            "items can not be searched by name: make the collection with a model of ZSH or "
+            "MTH"
         )
     specs_of(store, encoder)
 

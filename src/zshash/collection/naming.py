@@ -1,8 +1,8 @@
 """Finding items by the name of a category, as far as the model has learned what names mean.
 
-A code b stands at bA among the vectors of names, A = WRᵀ (`zshash.ZSH`). How well it fits a name is
-the cosine of bA and the name's vector y, less a part of the largest cosine that another category
-has, one that was seen:
+A code b stands at bA among the vectors of names, where A is the map that `zshash.ZSH` and
+`zshash.MTH` learn. How well it fits a name is the cosine of bA and the name's vector y, less a part
+of the largest cosine that another category has, one that was seen:
 
     score(b, y) = cos(bA, y) − 0.6 · max cos(bA, yₛ) over the seen categories s other than y
 
