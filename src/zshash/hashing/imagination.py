@@ -76,9 +76,12 @@ class Batches:
 
 
 def category_means(Z, categories):
-    """Mean of the samples of each category (c, d), float32."""
+    """Mean of the samples of each category (c, d), float32; 0 where it has none."""
     counts = np.bincount(categories)
+    present = np.flatnonzero(counts)
     order = np.argsort(categories, kind="stable")
-    starts = np.cumsum(counts) - counts
+    starts = (np.cumsum(counts) - counts)[present]
     sums = np.add.reduceat(Z[order], starts, axis=0, dtype=np.float64)
-    return (sums / counts[:, None]).astype(np.float32)
+    means = np.zeros((len(counts), Z.shape[1]), dtype=np.float32)
+    means[present] = sums / counts[present, None]
+    return means

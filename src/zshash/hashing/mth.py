@@ -39,6 +39,7 @@ from zshash.hashing.networks import Weights, random_units
 from zshash.hashing.quantization import rotate_to_signs
 from zshash.hashing.ridge import ridge
 from zshash.hashing.rows import Rows
+from zshash.hashing.targets import merge_rows
 from zshash.hashing.whitening import whiten
 
 LOOKUP_BITS = 24  # that tell samples apart where look-up is all that counts
@@ -180,9 +181,16 @@ class MTH(Meaning, SupervisedHasher):
         self._read_meaning(X, targets)
 
     def _batches(self, Z, targets, size, rng):
-        meanings = np.sqrt(self.semantics) * targets.vectors
-        meanings = meanings.astype(np.float32) if self.semantics else np.empty((len(meanings), 0))
-        return Batches(Z, targets.rows, meanings, size=size, imaginary=self.imaginary, rng=rng)
+        vectors, categories = merge_rows(targets.vectors)
+        meanings = (np.sqrt(self.semantics) * vectors).astype(np.float32)
+        return Batches(
+            Z,
+            categories[targets.rows],
+            meanings if self.semantics else meanings[:, :0],
+            size=size,
+            imaginary=self.imaginary,
+            rng=rng,
+        )
 
     @property
     def _n_live(self):
@@ -212,9 +220,10 @@ class MTH(Meaning, SupervisedHasher):
     def _read_meaning(self, X, targets):
         """Fit A to the codes of the training samples."""
         B = np.where(self._project(X, self._projector()) >= 0, np.int8(1), np.int8(-1))
-        V, YtB = targets.vectors, sum_by_class(B, targets.rows, len(targets.vectors))
+        V = targets.vectors
+        sums = sum_by_class(B, targets.rows, len(V))
         B = B.astype(np.float32)
-        A = ridge((B.T @ B).astype(np.float64), YtB.T @ V, LAMBDA)
+        A = ridge((B.T @ B).astype(np.float64), sums.T @ V, LAMBDA)
         self.mapping_ = ridge(V.T @ V, A.T, self.alignment).T
 
     def _meaning(self):

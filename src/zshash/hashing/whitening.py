@@ -11,6 +11,8 @@ from scipy import linalg
 
 from zshash.hashing.linear import centred_axes, fix_signs, gram, mean_row
 
+LEAST_SHRINKAGE = float(np.finfo(np.float32).eps)  # no direction is stretched without end
+
 
 @dataclass(frozen=True)
 class Whitening:
@@ -28,9 +30,12 @@ class Whitening:
 def whiten(rows, shrinkage):
     """Learn the metric from rows; `shrinkage` is ε, with 0 for none."""
     mean = mean_row(rows)
-    values, axes = linalg.eigh(gram(rows, mean) / len(rows))
+    covariance = gram(rows, mean) / len(rows)
+    if not 0 < np.trace(covariance) < np.inf:
+        raise ValueError("X varies too little or too much for float32: rescale X")
+    values, axes = linalg.eigh(covariance)
     values, axes = np.clip(values[::-1], 0, None), fix_signs(axes[:, ::-1])
-    damped = values + max(shrinkage, np.finfo(np.float32).eps) * values.mean()
+    damped = values + max(shrinkage, LEAST_SHRINKAGE) * values.mean()
     shrunk = values / damped
     T = (axes / np.sqrt(damped * shrunk.sum())) @ axes.T
     return Whitening(mean, T, axes)
