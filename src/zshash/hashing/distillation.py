@@ -123,4 +123,4 @@ def slope_at(progress):
 def pace(progress, n_steps):
     """Size of a step, as a share of the largest: it grows, then falls in a line to nothing."""
     growing = progress / WARM_UP + 1 / max(1.0, WARM_UP * n_steps)
-    return min(growing, (1 - progress) / (1 - WARM_UP))
+    return min(1.0, growing, (1 - progress) / (1 - WARM_UP))
