@@ -37,7 +37,7 @@ class DeviceDistillation:
         return torch.stack(losses).double().cpu().numpy()
 
     def _bring(self, array):
-        return torch.as_tensor(np.ascontiguousarray(array), device=self._device).clone()
+        return torch.tensor(array, device=self._device)
 
     def _step(self, progress, learned, adam):
         """One step, when this share of all steps is done."""

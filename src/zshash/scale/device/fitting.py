@@ -81,24 +81,32 @@ def learn(hasher, rows, targets, device):
     """Fit a hasher to `rows`, a `TensorRows` or `ShardBlocks`."""
     if len(rows) < 2:
         raise ValueError("there is one row: a fit needs two at least")
-    if isinstance(hasher, MTH):
-        _train(hasher, rows, targets, device)
-        return
+    is_network = isinstance(hasher, MTH)
+    try:
+        (_fit_network if is_network else _fit_kernel)(hasher, rows, targets, device)
+    except torch.OutOfMemoryError as error:
+        needs = (
+            "8 bytes for each of their features: use fewer samples"
+            if is_network
+            else "2 bytes for each of their kernel features: use fewer anchors or samples"
+        )
+        raise DeviceError(
+            f"{device} has not enough memory for {len(rows)} samples, about {needs}, or fit "
+            "without a device"
+        ) from error
+
+
+def _fit_kernel(hasher, rows, targets, device):
+    """Fit a method that learns from kernel features, which the device holds."""
     samples = DeviceSamples(rows, targets, device, bool(hasher.normalize))
     ends = samples.take(np.array([0, len(rows) - 1]))
     hasher._features(ends, reset=True)
     if hasher.bandwidth is not None:  # else the rows are looked at when it is chosen
         samples.squares_from(ends[0].astype(np.float64))
-    try:
-        hasher._learn(samples)
-    except torch.OutOfMemoryError as error:
-        raise DeviceError(
-            f"{device} has not enough memory for {len(rows)} samples, about 2 bytes for each of "
-            "their kernel features: use fewer anchors or samples, or fit without a device"
-        ) from error
+    hasher._learn(samples)
 
 
-def _train(hasher, rows, targets, device):
+def _fit_network(hasher, rows, targets, device):
     """Fit a network on a device; features pass through the memory of the host."""
     X = hasher._training_features(rows.take(np.arange(len(rows))))
     hasher._train(X, targets, partial(DeviceDistillation, device=device))
