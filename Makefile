@@ -7,7 +7,7 @@ ZSHASH_DATA ?= ../shared/data
 CIFAR10 ?= build/cifar10
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench compare reproduce browser milvus torch wheel format clean
+.PHONY: demo test check bench compare reproduce study browser milvus torch wheel format clean
 
 demo: $(READY) ## train on eight digits, find the two that nobody labelled
 	$(BIN)/zshash demo --output zshash-demo.html
@@ -39,6 +39,9 @@ reproduce: $(READY) ## the paper's experiments, tables and figures (ZSHASH_DATA,
 	@test -d $(CIFAR10) || test ! -f $(ZSHASH_DATA)/get_cifar10.py || \
 		$(BIN)/python $(ZSHASH_DATA)/get_cifar10.py $(CIFAR10)
 	$(BIN)/zshash reproduce --all --output docs/results $$(test -d $(CIFAR10) && echo --from $(CIFAR10))
+
+study: $(READY) ## MTH against all methods, each category hidden in its turn (ZSHASH_DATA)
+	$(BIN)/python -m zshash.experiments.transfer docs/transfer
 
 browser: ## a browser for the tests of the page, on Debian and its kin
 	@command -v chromium >/dev/null || { apt-get update --quiet && \

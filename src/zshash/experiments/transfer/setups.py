@@ -1,0 +1,95 @@
+"""What is compared: methods, variants of MTH, and features without codes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from zshash.experiments.standard import SETTINGS
+from zshash.experiments.training import ONE_HOT
+from zshash.experiments.transfer.splits import Source
+from zshash.hashing.registry import METHODS, SEMANTIC
+
+__all__ = ["Setup", "shorter"]
+
+ALL, WITHIN = "all samples", "within categories"  # what the covariance of a whitening is of
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One row of a table.
+
+    Attributes
+    ----------
+    name : str
+    method : str or None
+        None ranks by the cosine of features, without codes.
+    parameters : mapping
+        Of the method, beside its own defaults.
+    whitening : {None, "all samples", "within categories"}
+        Whiten features before the method sees them.
+    """
+
+    name: str
+    method: str | None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    whitening: str | None = None
+
+    def labels(self, source: Source) -> tuple[str, ...]:
+        """Label sources to learn from; none where the method's kind says it all."""
+        if self.method is None or METHODS[self.method].kind != SEMANTIC:
+            return ()
+        if self.method == "MTH" and not self.parameters.get("semantics"):
+            return (ONE_HOT,)
+        return source.labels
+
+    def hasher(self, bits: int, n_train: int | None, smaller: Mapping[str, Any]) -> Any:
+        """The method; `smaller` are parameters of MTH for a try."""
+        assert self.method is not None
+        parameters = {**SETTINGS.get(self.method, {}), **self.parameters}
+        if self.method == "ZSH" and n_train is None:
+            parameters["graph"] = "anchor"  # that of all neighbours grows with the samples
+        if self.method == "MTH":
+            parameters |= smaller
+        return METHODS[self.method].estimator(n_bits=bits, normalize=True, **parameters)
+
+
+BEST, FAST = Setup("MTH best", "MTH"), Setup("MTH fast", "MTH", {"effort": "fast"})
+LOOKUP = Setup("MTH lookup 1", "MTH", {"lookup": 1.0})
+MEANING = Setup("MTH semantics 1", "MTH", {"semantics": 1.0})
+RIVALS = {name: Setup(name, name) for name in METHODS if name != "MTH"}
+SCALABLE = ("ITQ", "SpectralHashing", "SSH", "LSH", "ZSH")  # trained on all seen samples, too
+COSINES = (
+    Setup("cosine", None),
+    Setup("cosine, whitened", None, whitening=ALL),
+    Setup("cosine, whitened within categories", None, whitening=WITHIN),
+)
+WHITENED = (
+    Setup("ITQ, whitened", "ITQ", whitening=ALL),
+    Setup("ITQ, whitened within categories", "ITQ", whitening=WITHIN),
+)
+CHANGES: Mapping[str, Mapping[str, Any]] = {
+    "no whitening": {"shrinkage": 1e6},
+    "no imaginary categories": {"imaginary": 0.0},
+    "8 units": {"n_units": 8},
+    "512 units": {"n_units": 512},
+    "4096 units": {"n_units": 4096},
+    "shrinkage 0.2": {"shrinkage": 0.2},
+    "shrinkage 2": {"shrinkage": 2.0},
+    "neighborhood 0.01": {"neighborhood": 0.01},
+    "neighborhood 0.1": {"neighborhood": 0.1},
+    "imaginary 0.75": {"imaginary": 0.75},
+    "semantics 0.3": {"semantics": 0.3},
+}
+
+
+def shorter(change: str, parameters: Mapping[str, Any]) -> Setup:
+    """A variant of MTH trained for half as many steps as usual."""
+    return Setup(f"MTH 300 steps{change}", "MTH", {"n_steps": 300, **parameters})
+
+
+BASELINE = shorter("", {})
+ABLATIONS = tuple(shorter(f", {name}", changed) for name, changed in CHANGES.items())
+TRADEOFF = (
+    BASELINE,
+    *(shorter(f", lookup {value:g}", {"lookup": value}) for value in (0.25, 0.5, 0.75, 1.0)),
+)

@@ -1,0 +1,275 @@
+"""A function for each section of the report: findings → tables."""
+
+from collections.abc import Iterable, Iterator
+from statistics import fmean
+
+from zshash.experiments.reproduction.report.document import Table
+from zshash.experiments.transfer.figure import tradeoffs
+from zshash.experiments.transfer.rows import (
+    Row,
+    Splits,
+    against,
+    best_first,
+    difference,
+    mean_of,
+    number,
+    share,
+    signed,
+    t_of,
+)
+from zshash.experiments.transfer.setups import (
+    ABLATIONS,
+    BASELINE,
+    BEST,
+    COSINES,
+    FAST,
+    LOOKUP,
+    MEANING,
+    RIVALS,
+    SCALABLE,
+    TRADEOFF,
+    WHITENED,
+)
+from zshash.experiments.transfer.splits import DEVELOPMENT, FRESH, SOURCES
+from zshash.experiments.transfer.statistics import Findings, Paired, Scores, paired
+
+__all__ = [
+    "ablations",
+    "all_seen",
+    "asymmetric",
+    "comparison",
+    "cosines",
+    "fresh_comparison",
+    "lookup",
+    "naming",
+    "related",
+    "seconds",
+    "summary",
+    "tradeoff",
+    "whitening",
+]
+
+OTHERS = (FAST.name, *RIVALS)
+ALL_SPLITS, FRESH_SPLITS = None, tuple(FRESH)
+KINDS = {"all": ALL_SPLITS, "development": tuple(DEVELOPMENT), "fresh": FRESH_SPLITS}
+NAMING = {"map": "MAP", "map_rule": "MAP, rule", "accuracy": "accuracy"}
+
+
+def summary(found: Findings) -> list[Table]:
+    """MTH against the rival that comes nearest to it."""
+    head = ["data", "bits", "splits", "cells", BEST.name, "hardest rival", "its MAP"]
+    head += ["MTH − it", "gain", "lost", "t"]
+    rows = []
+    for data, bits in _lengths(found):
+        for told, splits in KINDS.items():
+            ours = found.scores(data, BEST.name, bits, splits=splits)
+            rivals = _paired(found, ours, data, bits, RIVALS, splits=splits)
+            if rivals:
+                name, hardest = min(rivals, key=lambda rival: rival[1].difference)
+                own = hardest.theirs + hardest.difference
+                figures = [number(own), name, number(hardest.theirs)]
+                where = [SOURCES[data].title, str(bits), told, str(hardest.n)]
+                rows.append([*where, *figures, *difference(hardest)])
+    caption = "MAP; the hardest rival is that with the smallest mean difference, on shared cells."
+    return [Table(head, rows, caption, numbers_from=3)] if rows else []
+
+
+def comparison(found: Findings) -> list[Table]:
+    """Every method, on all splits."""
+    return [*_comparisons(found, ALL_SPLITS)]
+
+
+def fresh_comparison(found: Findings) -> list[Table]:
+    """Every method, on fresh splits."""
+    return [*_comparisons(found, FRESH_SPLITS)]
+
+
+def _comparisons(found: Findings, splits: Splits) -> Iterator[Table]:
+    for data, bits in _lengths(found):
+        caption = f"{_place(data, bits)}: MAP on the cells that MTH has, too."
+        yield from against(found, data, bits, BEST.name, OTHERS, caption, splits=splits)
+
+
+def cosines(found: Findings) -> list[Table]:
+    """MAP of features themselves."""
+    rows = [
+        [SOURCES[data].title, setup.name, *mean_of(scores)]
+        for data in found.data
+        for setup in COSINES
+        if (scores := found.scores(data, setup.name, None))
+    ]
+    caption = "MAP by the cosine of features, as they are and in MTH’s metric."
+    return [Table(["data", "features", "cells", "MAP"], rows, caption, 2)] if rows else []
+
+
+def asymmetric(found: Findings) -> list[Table]:
+    """MAP with real-valued queries, and what share of the cosines' it is."""
+    shares = [f"of {setup.name}" for setup in COSINES[:2]]
+    head = ["", "cells", "MAP", "asymmetric MAP", "asymmetric − MAP", *shares]
+    tables = []
+    for data, bits in _lengths(found):
+        rows = []
+        for name in (BEST.name, *OTHERS):
+            real = found.scores(data, name, bits, "map_asymmetric")
+            pair = paired(real, found.scores(data, name, bits))
+            if pair:
+                cells, mean = mean_of(real)
+                figures = [cells, number(pair.theirs), mean, signed(pair)]
+                ratios = [share(real, found.scores(data, c.name, None)) for c in COSINES[:2]]
+                rows.append((fmean(real.values()), [name, *figures, *ratios]))
+        caption = f"{_place(data, bits)}: cells that have both; shares on those of the cosine."
+        tables += [Table(head, best_first(rows), caption)] if rows else []
+    return tables
+
+
+def lookup(found: Findings) -> list[Table]:
+    """Precision within radius 2."""
+    tables: list[Table] = []
+    for data, bits in _lengths(found, LOOKUP.name):
+        names = (BEST.name, *OTHERS)
+        caption = f"{_place(data, bits)}: precision within radius 2, and MAP on the same cells."
+        tables += against(
+            found, data, bits, LOOKUP.name, names, caption, key="precision", beside="map"
+        )
+    return tables
+
+
+def tradeoff(found: Findings) -> list[Table]:
+    """The points of the figure."""
+    return [
+        Table(
+            ["", "precision", "MAP"],
+            [[name, *map(number, point)] for name, point in (own.ours | own.theirs).items()],
+            f"{own.title}: means over the cells that all variants of MTH have ({own.n}); who lacks "
+            "one is left out.",
+        )
+        for own in tradeoffs(found)
+    ]
+
+
+def related(found: Findings) -> list[Table]:
+    """Mean precision of related categories."""
+    tables: list[Table] = []
+    for data, bits in _lengths(found, MEANING.name):
+        caption = (
+            f"{_place(data, bits)}: MAP of other categories within 5 hops of WordNet at 5,000, and "
+            "that of the query’s own on the same cells."
+        )
+        names, key = (BEST.name, *OTHERS), "map_related"
+        tables += against(found, data, bits, MEANING.name, names, caption, key=key, beside="map")
+    return tables
+
+
+def naming(found: Findings) -> list[Table]:
+    """Search by name: both methods, and their difference."""
+    head = ["vectors", "", "cells", *NAMING.values()]
+    tables = []
+    for data in found.data:
+        rows = [row for source in found.name_sources(data) for row in _named(found, data, source)]
+        caption = (
+            f"{SOURCES[data].title}: MAP of hidden names by cosine and by the rule of collections, "
+            "and accuracy among hidden names."
+        )
+        tables += [Table(head, rows, caption, numbers_from=2)] if rows else []
+    return tables
+
+
+def _named(found: Findings, data: str, source: str) -> Iterator[Row]:
+    """Rows of one source of vectors, at all lengths of codes."""
+    names = (BEST.name, "ZSH")
+    for bits in sorted({bits for name in names for bits in found.bits(data, name, names=source)}):
+        sides = [
+            [found.scores(data, name, bits, key, names=source) for key in NAMING] for name in names
+        ]
+        for name, scores in zip(names, sides, strict=True):
+            if scores[0]:
+                yield [source, name, str(len(scores[0])), *(mean_of(own)[1] for own in scores)]
+        pairs = [
+            pair for ours, theirs in zip(*sides, strict=True) if (pair := paired(ours, theirs))
+        ]
+        if pairs:
+            yield [source, "MTH − ZSH", str(pairs[0].n), *map(signed, pairs)]
+
+
+def all_seen(found: Findings) -> list[Table]:
+    """Trained on all samples that are not hidden."""
+    tables: list[Table] = []
+    for data, bits in _lengths(found, BEST.name, all_seen=True):
+        caption = f"{_place(data, bits)}, trained on all seen samples: MAP."
+        tables += against(found, data, bits, BEST.name, SCALABLE, caption, all_seen=True)
+    return tables
+
+
+def ablations(found: Findings) -> list[Table]:
+    """What a change of MTH does."""
+    head = ["", "cells", "MAP", "change", "t", "precision", "change"]
+    tables = []
+    for data, bits in _lengths(found, BASELINE.name):
+        rows = []
+        for setup in (*ABLATIONS, *TRADEOFF[1:]):
+            pairs = [
+                paired(
+                    found.scores(data, setup.name, bits, key),
+                    found.scores(data, BASELINE.name, bits, key),
+                )
+                for key in ("map", "precision")
+            ]
+            ranked, precise = pairs
+            if ranked and precise:
+                figures = [number(ranked.theirs + ranked.difference), signed(ranked), t_of(ranked)]
+                figures += [number(precise.theirs + precise.difference), signed(precise)]
+                rows.append([setup.name, str(ranked.n), *figures])
+        own = [found.scores(data, BASELINE.name, bits, key) for key in ("map", "precision")]
+        cells, ranking = mean_of(own[0])
+        first = [BASELINE.name, cells, ranking, "–", "–", mean_of(own[1])[1], "–"]
+        caption = f"{_place(data, bits)}: changes against {BASELINE.name}."
+        tables.append(Table(head, [first, *rows], caption))
+    return tables
+
+
+def whitening(found: Findings) -> list[Table]:
+    """ITQ in the metric that MTH learns."""
+    tables: list[Table] = []
+    for data, bits in _lengths(found, WHITENED[0].name):
+        names = (FAST.name, *(setup.name for setup in WHITENED), "ITQ")
+        caption = f"{_place(data, bits)}: MAP of codes of whitened features."
+        tables += against(found, data, bits, BEST.name, names, caption)
+    return tables
+
+
+def seconds(found: Findings) -> list[Table]:
+    """How long fits took."""
+    rows = []
+    for data, bits in _lengths(found):
+        for name in (BEST.name, *OTHERS):
+            for where in ("CPU", "GPU"):
+                own = Findings([r for r in found.records if r.get("trained_on") == where])
+                scores = own.scores(data, name, bits, "fit_seconds")
+                if scores:
+                    mean = f"{fmean(scores.values()):.1f}"
+                    rows.append(
+                        [SOURCES[data].title, str(bits), name, where, str(len(scores)), mean]
+                    )
+    head = ["data", "bits", "", "trained on", "cells", "seconds"]
+    caption = "Means; on a CPU that other work shared, so that they tell an order of magnitude."
+    return [Table(head, rows, caption, numbers_from=4)] if rows else []
+
+
+def _paired(
+    found: Findings, ours: Scores, data: str, bits: int, names: Iterable[str], splits: Splits
+) -> list[tuple[str, Paired]]:
+    pairs = ((name, paired(ours, found.scores(data, name, bits, splits=splits))) for name in names)
+    return [(name, pair) for name, pair in pairs if pair]
+
+
+def _lengths(
+    found: Findings, setup: str = BEST.name, *, all_seen: bool = False
+) -> list[tuple[str, int]]:
+    """Data sets, and lengths of codes at which a setup was run."""
+    return [
+        (data, bits) for data in found.data for bits in found.bits(data, setup, all_seen=all_seen)
+    ]
+
+
+def _place(data: str, bits: int) -> str:
+    return f"{SOURCES[data].title}, {bits} bits"

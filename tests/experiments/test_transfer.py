@@ -1,0 +1,383 @@
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import sem, ttest_1samp
+from sklearn.metrics import average_precision_score
+
+from zshash import MTH, scale
+from zshash.datasets import digits
+from zshash.experiments.training import label_vectors
+from zshash.experiments.transfer import running, splits
+from zshash.experiments.transfer.__main__ import main
+from zshash.experiments.transfer.figure import tradeoffs
+from zshash.experiments.transfer.naming import rankings, score_names
+from zshash.experiments.transfer.parts import FULL, PARTS, QUICK, Cell, plan
+from zshash.experiments.transfer.records import Records, key_of
+from zshash.experiments.transfer.report import write_report
+from zshash.experiments.transfer.running import cosine_map, run, run_cell, whitened
+from zshash.experiments.transfer.setups import ALL, BEST, COSINES, LOOKUP, MEANING, RIVALS, WITHIN
+from zshash.experiments.transfer.splits import FRESH, SOURCES
+from zshash.experiments.transfer.statistics import Findings, clustered_t, paired
+from zshash.hashing.base import unit_rows
+from zshash.hashing.rows import Rows
+from zshash.hashing.whitening import whiten
+
+DOCS = Path(__file__).parents[2] / "docs"
+DIGITS = SOURCES["digits"]
+SMALL = [name for name in PARTS if name != "comparison"]  # whose methods take their time
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def options(names):
+    return [word for name in names for word in ("--part", name)]
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """A quick run of all parts but the largest."""
+    stem = tmp_path_factory.mktemp("study") / "transfer"
+    result = call(stem, "--quick", *options(SMALL))
+    assert result.exit_code == 0, result.output
+    return stem
+
+
+@pytest.fixture
+def records(quick):
+    return json.loads(quick.with_suffix(".json").read_text())
+
+
+@pytest.fixture(scope="module")
+def split():
+    return DIGITS.protocol(5, 400).split(digits(), 0)
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=list(SOURCES))
+def test_each_category_is_hidden_once(source):
+    hidden = [category for split in range(10) for category in source.hidden(split)]
+    assert sorted(hidden) == list(range(source.n_categories))
+
+
+def test_splits_never_change():
+    assert [SOURCES["cifar10"].hidden(split) for split in (0, 4, 9)] == [[1], [0], [3]]
+    order = np.random.RandomState(2016).permutation(100).reshape(10, 10)
+    for split, group in enumerate(order):
+        assert SOURCES["tiny100"].hidden(split) == sorted(group)
+    assert SOURCES["tiny100"].protocol(3, None).facts() == {
+        "unseen": sorted(order[3].tolist()),
+        "n_train": None,
+        "n_queries": 500,
+        "k": 1000,
+        "radius": 2,
+    }
+    assert SOURCES["cifar10"].protocol(0, 10_000).k == 5000
+    assert list(FRESH) == [5, 6, 7, 8, 9]
+
+
+def test_the_full_study():
+    sizes = {name: len(plan(FULL, [name])) for name in PARTS}
+    assert sizes == {
+        "comparison": 16 * 3 * 20 * 5,
+        "lookup": 20 * 2,
+        "semantics": 4 * 10 * 2,
+        "all-seen": 6 * 3 * 20,
+        "ablations": 12 * 6 - 3,  # names mean something for one of the data sets
+        "tradeoff": 5 * 6,
+        "cosine": 3 * 20,
+        "whitening": 2 * 3 * 20,
+        "names": 2 * 3 * 10 * 5,
+    }
+    cells = plan(FULL, list(PARTS))
+    assert len({cell.key for cell in cells}) == len(cells)
+    shared = 6 * 1 + 3 * 10 * 2  # baselines, and what semantics takes from the comparison
+    assert len(cells) == sum(sizes.values()) - shared
+
+
+def test_a_cell_of_two_parts_wants_the_scores_of_both():
+    for parts in (["comparison", "semantics"], ["semantics", "comparison"]):
+        wanted = Counter(cell.wanted for cell in plan(FULL, parts, 1))
+        assert wanted["map_related"] == 4 * 10
+
+
+def test_what_each_setup_learns_from():
+    cifar10, tiny = FULL.sources
+    assert BEST.labels(tiny) == ("onehot",)
+    assert MEANING.labels(tiny) == RIVALS["ZSH"].labels(tiny) == ("wordnet",)
+    assert RIVALS["ZSH"].labels(cifar10) == ("words/huang2012_50d.txt",)
+    assert RIVALS["SDH"].labels(tiny) == RIVALS["ITQ"].labels(tiny) == ()
+    assert RIVALS["KSH"].hasher(64, 10_000, {}).n_anchors == 1000
+    assert RIVALS["ZSH"].hasher(64, 10_000, {}).graph == "knn"
+    assert RIVALS["ZSH"].hasher(64, None, {}).graph == "anchor"
+    assert len(RIVALS) == 14
+    assert all(setup.hasher(32, None, {}).normalize for setup in RIVALS.values())
+
+
+def test_a_quick_run_has_every_cell(quick, records):
+    assert {key_of(record) for record in records} == {c.key for c in plan(QUICK, SMALL, 1)}
+    one = next(r for r in records if r["setup"] == "MTH lookup 1" and r["split"] == 5)
+    assert one["parameters"] == {"lookup": 1.0, "n_steps": 3}
+    assert (one["method"], one["trained_on"], one["n_train"]) == ("MTH", "CPU", 400)
+    for key in ("map", "precision", "map_asymmetric", "map_related"):
+        assert 0 < one[key] <= 1
+    assert len(quick.with_suffix(".json").read_text().splitlines()) == len(records) + 2
+
+
+def test_the_tables_of_a_quick_run(quick, records):
+    text = quick.with_name("transfer-tables.md").read_text()
+    maps = {r["split"]: r["map"] for r in records if key_of(r)[1:5] == ("ITQ", 32, "all", "")}
+    mean, error = np.mean(list(maps.values())), sem(list(maps.values()))
+    assert f"| ITQ | 2 | {mean:.4f} ± {error:.4f} | " in text.partition('id="all-seen"')[2]
+    assert "![MAP of each method" in text
+    assert "(./transfer-tradeoff.svg)" in text
+    for name in ("cosine", "lookup", "related", "names", "ablations", "whitening", "time"):
+        assert f'<a id="{name}"></a>' in text
+    picture = quick.with_name("transfer-tradeoff.svg").read_text()
+    assert "MTH, lookup 0 to 1" in picture
+    assert "digits, 32 bits" in picture
+
+
+def test_the_trade_off_compares_the_same_cells(records):
+    """Variants of MTH were run on one split, and what others do on another one does not count."""
+    (shown,) = tradeoffs(Findings(records))
+    assert (shown.n, len(shown.ours)) == (1, 5)
+    itq = next(r for r in records if key_of(r) == ("digits", "ITQ", 32, 400, "", 5, 0))
+    assert shown.theirs["ITQ"] == (itq["precision"], itq["map"])
+    (without,) = tradeoffs(Findings([r for r in records if r is not itq]))
+    assert "ITQ" not in without.theirs
+    (ends,) = tradeoffs(Findings([r for r in records if "lookup 0.5" not in r["setup"]]))
+    assert list(ends.ours) == ["MTH best", "MTH lookup 1"]
+    assert ends.n == 2
+
+
+def test_finished_runs_are_not_run_again(quick, monkeypatch):
+    paths = sorted(quick.parent.iterdir())
+    before = [path.read_bytes() for path in paths]
+    monkeypatch.setattr(running, "run_cell", lambda *_: pytest.fail("it ran"))
+    for more in (["--report-only"], options(SMALL)):
+        assert call(quick, "--quick", *more).exit_code == 0
+        assert [path.read_bytes() for path in paths] == before
+
+
+def test_a_lost_run_comes_out_again(records, tmp_path):
+    lost = next(n for n, r in enumerate(records) if r["setup"] == "MTH lookup 1")
+    (tmp_path / "t.json").write_text(json.dumps(records[:lost] + records[lost + 1 :]))
+    assert call(tmp_path / "t", "--quick", "--part", "lookup").exit_code == 0
+    again = {key_of(r): r for r in json.loads((tmp_path / "t.json").read_text())}
+    expected = records[lost]
+    found = again[key_of(expected)]
+    timeless = {"fit_seconds": 0}
+    assert found | timeless == expected | timeless
+    assert len(again) == len(records)
+
+
+def test_a_run_without_the_wanted_score_is_run_again(records, tmp_path):
+    cells = plan(QUICK, ["semantics"], 1)
+    known = Records(tmp_path / "t.json")
+    for record in records:
+        known.add(record)
+    assert known.missing(cells) == []
+    old = next(r for r in records if key_of(r) == cells[-1].key)
+    known.add({key: value for key, value in old.items() if key != "map_related"})
+    assert known.missing(cells) == [cells[-1]]
+    assert known.missing(plan(QUICK, ["lookup"], 1)) == []
+
+
+def test_an_interruption_loses_no_run(tmp_path):
+    known = Records(tmp_path / "t.json")
+    runs = run(plan(QUICK, ["cosine"], 1), known, QUICK)
+    first = next(runs)
+    runs.close()
+    assert json.loads((tmp_path / "t.json").read_text()) == [first]
+    assert len(Records(tmp_path / "t.json")) == 1
+
+
+def test_only_mth_is_trained_on_a_device(monkeypatch):
+    asked = []
+
+    def fit(hasher, X, targets, *, device):
+        asked.append(device)
+        return hasher.fit(X, targets)
+
+    monkeypatch.setattr(scale, "fit", fit)
+    cell = Cell(DIGITS, 0, 0, 400, LOOKUP, 16)
+    on_device, without = (run_cell(cell, QUICK, device) for device in ("cuda", None))
+    assert asked == ["cuda"]
+    assert (on_device["trained_on"], without["trained_on"]) == ("GPU", "CPU")
+    assert on_device["map"] == without["map"]
+    assert run_cell(cell._replace(setup=RIVALS["LSH"]), QUICK, "cuda")["trained_on"] == "CPU"
+    assert asked == ["cuda"]
+
+
+@pytest.mark.parametrize("content", ["{", "{}", "[1]", '[{"data": "cifar10"}]'])
+def test_a_file_of_something_else(content, tmp_path):
+    (tmp_path / "t.json").write_text(content)
+    result = call(tmp_path / "t", "--report-only")
+    assert result.exit_code == 1
+    assert "t.json: not a list of runs; remove it or choose another name" in result.output
+    assert (tmp_path / "t.json").read_text() == content
+
+
+def test_missing_data_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZSHASH_DATA", str(tmp_path))
+    splits._load.cache_clear()
+    result = call(tmp_path / "t", "--part", "cosine")
+    assert result.exit_code == 1
+    assert "set ZSHASH_DATA to the folder that holds it" in result.output
+
+
+def test_development_and_fresh_splits_are_told_apart(tmp_path):
+    common = {"data": "digits", "seed": 0, "n_train": 400, "bits": 32}
+    scores = {"MTH best": (0.6, 0.8), "ITQ": (0.4, 0.6), "LSH": (0.3, 0.6)}
+    made = [
+        common | {"split": split, "setup": setup, "map": value}
+        for setup, values in scores.items()
+        for split, value in zip((0, 5), values, strict=True)
+    ]
+    write_report(made, tmp_path / "t")
+    rows = (tmp_path / "t-tables.md").read_text().partition("hardest rival is")[2].splitlines()
+    assert [row.removeprefix("| digits | 32 | ") for row in rows[4:7]] == [
+        "all | 2 | 0.7000 | ITQ | 0.5000 | +0.2000 ± 0.0000 | +40.0 % | 0 of 2 | – |",
+        "development | 1 | 0.6000 | ITQ | 0.4000 | +0.2000 | +50.0 % | 0 of 1 | – |",
+        "fresh | 1 | 0.8000 | ITQ | 0.6000 | +0.2000 | +33.3 % | 0 of 1 | – |",
+    ]
+
+
+def test_no_runs_no_tables(tmp_path):
+    write_report([], tmp_path / "t")
+    assert "There are no runs." in (tmp_path / "t-tables.md").read_text()
+    assert not (tmp_path / "t-tradeoff.svg").exists()
+
+
+def test_cosines_rank_as_they_should(split):
+    data = digits()
+    protocol = replace(DIGITS.protocol(5, 400), k=len(split.database))
+    X = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
+    scores = X[split.queries] @ X[split.database].T
+    same = data.labels[split.queries][:, None] == data.labels[split.database]
+    expected = [average_precision_score(*pair) for pair in zip(same, scores, strict=True)]
+    assert cosine_map(data, split, protocol) == pytest.approx(np.mean(expected), abs=1e-5)
+
+
+def test_whitening_is_that_of_mth(split):
+    data = digits()
+    rows = Rows(unit_rows(data.X[split.train]))
+    expected = whiten(rows, MTH().shrinkage)(rows).X
+    assert whitened(data, split, ALL).X[split.train] == pytest.approx(expected, abs=1e-4)
+
+
+def test_whitening_within_categories(split):
+    """Members of a category scatter alike in all directions that are not damped."""
+    data = digits()
+    Z, y = whitened(data, split, WITHIN).X[split.train], data.labels[split.train]
+    parts = [Z[y == category] - Z[y == category].mean(axis=0) for category in split.seen]
+    spread = np.linalg.eigvalsh(np.cov(np.vstack(parts).T))[::-1]
+    before = unit_rows(data.X[split.train])
+    parts = [before[y == c] - before[y == c].mean(axis=0) for c in split.seen]
+    unlike = np.linalg.eigvalsh(np.cov(np.vstack(parts).T))[::-1]
+    assert spread[0] / spread[20] < 1.1
+    assert unlike[0] / unlike[20] > 5
+
+
+def test_names_are_ranked_by_the_rule_of_collections():
+    rng = np.random.RandomState(0)
+    meanings, names, seen = (unit_rows(rng.standard_normal((n, 4))) for n in (6, 3, 5))
+    seen[2] = names[1]  # can not be told apart, so it is no other category
+    cosines, by_rule = rankings(2 * meanings, names, seen)
+    assert cosines == pytest.approx(names @ meanings.T)
+    for name, place in np.ndindex(3, 6):
+        others = [s @ meanings[place] for number, s in enumerate(seen) if (name, number) != (1, 2)]
+        expected = names[name] @ meanings[place] - 0.6 * max(others)
+        assert by_rule[name, place] == pytest.approx(expected)
+
+
+def test_perfect_codes_find_every_name(split, tmp_path):
+    data, rng = digits(), np.random.RandomState(0)
+    words = [f"{name} {' '.join(map(str, rng.standard_normal(5)))}" for name in data.names]
+    (tmp_path / "words.txt").write_text("\n".join(words))
+    labels = (str(tmp_path / "words.txt"),)
+    split = replace(split, unseen=np.array([3, 7]), seen=np.array([0, 1, 2, 4, 5, 6, 8, 9]))
+    vectors = label_vectors(data, np.arange(10), labels, split.seen)
+    numbers = data.labels[split.database]
+    perfect = score_names(data, split, vectors[numbers].astype(np.float64), labels, 100)
+    assert perfect["map"] == pytest.approx(1)
+    assert perfect["accuracy"] == 1
+    swapped = np.array([0, 1, 2, 7, 4, 5, 6, 3, 8, 9])[numbers]
+    wrong = score_names(data, split, vectors[swapped].astype(np.float64), labels, 100)
+    assert wrong["map"] == wrong["accuracy"] == 0
+
+
+def test_codes_of_mth_do_not_depend_on_what_names_mean(split):
+    """So that a search by name needs no other codes than a search by picture."""
+    data = digits()
+    X, y = data.X[split.train], data.labels[split.train]
+    vectors = label_vectors(data, split.seen, ("wordnet",))[np.searchsorted(split.seen, y)]
+    codes = [MTH(32, n_steps=5, random_state=0).fit(X, own).encode(data.X) for own in (y, vectors)]
+    assert np.array_equal(*codes)
+
+
+def test_paired_differences():
+    rng = np.random.RandomState(0)
+    ours = {(split, seed): rng.rand() + 0.1 for split in range(4) for seed in range(3)}
+    theirs = {cell: rng.rand() for cell in [*ours, (9, 9)] if cell != (0, 0)}
+    shared = [cell for cell in ours if cell in theirs]
+    differences = np.array([ours[cell] - theirs[cell] for cell in shared])
+    found = paired(ours, theirs)
+    assert (found.n, found.n_splits, found.lost) == (11, 4, (differences < 0).sum())
+    assert found.difference == pytest.approx(differences.mean())
+    assert found.error == pytest.approx(sem(differences))
+    assert found.theirs == pytest.approx(np.mean([theirs[cell] for cell in shared]))
+    assert found.gain == pytest.approx(differences.mean() / found.theirs)
+    splits = np.array([split for split, _ in shared])
+    by_split = [differences[splits == split].mean() for split in range(4)]
+    assert found.t == pytest.approx(ttest_1samp(by_split, 0).statistic)
+
+
+def test_what_one_cell_can_not_tell():
+    found = paired({(0, 0): 0.5}, {(0, 0): 0.0})
+    assert (found.error, found.t, found.gain) == (None, None, None)
+    assert paired({(0, 0): 0.5}, {(1, 0): 0.5}) is None
+    assert clustered_t({(0, 0): 0.5, (1, 0): 0.5}) is None
+
+
+def test_findings_tell_training_sets_and_names_apart(records):
+    found = Findings(records)
+    few, many = (found.scores("digits", "ITQ", 32, all_seen=all_seen) for all_seen in (False, True))
+    assert few.keys() == many.keys() == {(0, 0), (5, 0)}
+    assert few != many
+    assert found.scores("digits", "ITQ", 32, splits=FRESH).keys() == {(5, 0)}
+    named = found.scores("digits", "MTH best", 32, names="WordNet")
+    assert named != found.scores("digits", "MTH best", 32)
+    assert found.scores("digits", COSINES[0].name, None).keys() == {(0, 0), (5, 0)}
+    assert found.name_sources("digits") == ["WordNet"]
+
+
+def test_the_committed_tables_follow_from_the_committed_runs(tmp_path):
+    known = Records(DOCS / "transfer.json")
+    assert len(known) > 2000
+    write_report(list(known), tmp_path / "transfer")
+    for name in ("transfer-tables.md", "transfer-tradeoff.svg"):
+        assert (tmp_path / name).read_bytes() == (DOCS / name).read_bytes(), name
+
+
+def test_the_committed_runs_are_of_the_study():
+    planned = {cell.key for cell in plan(FULL, list(PARTS))}
+    keys = [key_of(record) for record in Records(DOCS / "transfer.json")]
+    assert set(keys) <= planned
+
+
+def test_a_committed_run_comes_out_again(data_folder, monkeypatch):
+    monkeypatch.setenv("ZSHASH_DATA", str(data_folder))
+    if not (data_folder / "features/tiny100_lite0_pca256.npz").is_file():
+        pytest.skip("the features of Tiny-ImageNet are not in ZSHASH_DATA")
+    cell = Cell(SOURCES["tiny100"], 5, 0, 10_000, RIVALS["LSH"], 32)
+    known = {key_of(record): record for record in Records(DOCS / "transfer.json")}[cell.key]
+    found = run_cell(cell, FULL)
+    for key in ("map", "precision"):
+        assert found[key] == pytest.approx(known[key], abs=0.001)
