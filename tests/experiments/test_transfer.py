@@ -215,6 +215,21 @@ def test_only_mth_is_trained_on_a_device(monkeypatch):
     assert asked == ["cuda"]
 
 
+def test_mth_is_trained_by_pytorch():
+    pytest.importorskip("torch")
+    cell = Cell(DIGITS, 5, 0, 400, MEANING, 32)
+    on_device, without = (run_cell(cell, QUICK, device) for device in ("cpu", None))
+    assert on_device["map"] == pytest.approx(without["map"], abs=0.05)
+    assert on_device["trained_on"] == "CPU"
+
+
+def test_a_device_that_is_none(tmp_path):
+    pytest.importorskip("torch")
+    result = call(tmp_path / "t", "--quick", "--part", "lookup", "--device", "abacus")
+    assert result.exit_code == 1
+    assert "the device 'abacus' can not be used" in result.output
+
+
 @pytest.mark.parametrize("content", ["{", "{}", "[1]", '[{"data": "cifar10"}]'])
 def test_a_file_of_something_else(content, tmp_path):
     (tmp_path / "t.json").write_text(content)

@@ -81,7 +81,8 @@ def _points(
 
 
 def _panel(tradeoff: Tradeoff) -> Lines:
-    lines = [_line("MTH, lookup 0 to 1", [*tradeoff.ours.values()], emphasis=True)]
+    between = "to" if len(tradeoff.ours) > 2 else "and"
+    lines = [_line(f"MTH, lookup 0 {between} 1", [*tradeoff.ours.values()], emphasis=True)]
     lines += [_line(name, [point]) for name, point in tradeoff.theirs.items()]
     return Lines(tradeoff.title, "precision within radius 2", "MAP", lines)
 

@@ -51,36 +51,41 @@ def run(
 
 def run_cell(cell: Cell, study: Study, device: str | None = None) -> Record:
     """The record of one cell; only MTH is trained on the device."""
-    source, setup = cell.source, cell.setup
-    protocol = source.protocol(cell.split, cell.n_train)
-    dataset = source.load()
+    protocol = cell.source.protocol(cell.split, cell.n_train)
+    dataset = cell.source.load()
     split = protocol.split(dataset, cell.seed)
-    if setup.whitening is not None:
-        dataset = whitened(dataset, split, setup.whitening)
-    data, name, bits, n_train, *_ = cell.key
-    head = {"data": data, "split": cell.split, "seed": cell.seed, "n_train": n_train, "setup": name}
-    if setup.method is None or bits is None:
-        scores = {"map": cosine_map(dataset, split, protocol)}
-        return head | {"method": None, "parameters": {}, "bits": None} | _rounded(scores)
-    hasher = setup.hasher(bits, cell.n_train, study.smaller).set_params(random_state=cell.seed)
-    labels = setup.labels(source)
-    if cell.names is not None:
-        labels = study.name_sources[cell.names]
+    if cell.setup.whitening is not None:
+        dataset = whitened(dataset, split, cell.setup.whitening)
+    if cell.bits is None:
+        return _head(cell, {}) | _rounded({"map": cosine_map(dataset, split, protocol)})
+    hasher = cell.setup.hasher(cell.bits, cell.n_train, study.smaller)
+    hasher.set_params(random_state=cell.seed)
+    labels = study.name_sources[cell.names] if cell.names else cell.setup.labels(cell.source)
     labels = tuple(map(label_path, labels))
-    used = device if setup.method == "MTH" else None
+    used = device if cell.setup.method == "MTH" else None
     seconds = fit(hasher, dataset, split, labels, used)
-    scores = (
-        score_names(dataset, split, database_meanings(hasher, dataset, split), labels, protocol.k)
-        if cell.names is not None
-        else score(hasher, dataset, split, protocol, source.knows_related)
-    )
-    return (
-        head
-        | {"method": setup.method, "parameters": changed_parameters(hasher), "bits": bits}
-        | ({"names": cell.names} if cell.names is not None else {})
-        | _rounded(scores)
-        | {"fit_seconds": round(seconds, 3), "trained_on": "GPU" if used else "CPU"}
-    )
+    if cell.names:
+        meanings = database_meanings(hasher, dataset, split)
+        scores = score_names(dataset, split, meanings, labels, protocol.k)
+    else:
+        scores = score(hasher, dataset, split, protocol, cell.source.knows_related)
+    where = "CPU" if used in (None, "cpu") else "GPU"
+    time_and_place = {"fit_seconds": round(seconds, 3), "trained_on": where}
+    return _head(cell, changed_parameters(hasher)) | _rounded(scores) | time_and_place
+
+
+def _head(cell: Cell, parameters: dict[str, Any]) -> Record:
+    """What a record has beside its scores."""
+    return {
+        "data": cell.source.name,
+        "split": cell.split,
+        "seed": cell.seed,
+        "n_train": "all" if cell.n_train is None else cell.n_train,
+        "setup": cell.setup.name,
+        "method": cell.setup.method,
+        "parameters": parameters,
+        "bits": cell.bits,
+    } | ({"names": cell.names} if cell.names else {})
 
 
 def fit(
