@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zshash import ITQ, MTH, scale
+from zshash import MTH, scale
 from zshash.hashing.distillation import Distillation
 from zshash.hashing.imagination import Batches
 from zshash.hashing.networks import random_units
@@ -155,8 +155,6 @@ def test_what_a_device_can_not_do_is_said(data):
     X, labels, _, vectors = data
     with pytest.raises(scale.DeviceError, match="the device 'abacus' can not be used"):
         scale.fit(make(), X, labels, device="abacus")
-    with pytest.raises(ValueError, match=r"ITQ can not be fitted on a device: .* or use MTH, ZSH"):
-        scale.fit(ITQ(8), X, device="cpu")
     with pytest.raises(ValueError, match="one row: a fit needs two"):
         scale.fit(make(), X[:1], labels[:1], vectors=vectors, device="cpu")
     with pytest.raises(ValueError, match="lookup must be a number"):
