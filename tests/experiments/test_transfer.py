@@ -91,7 +91,7 @@ def test_the_full_study():
         "ablations": 12 * 6 - 3,  # names mean something for one of the data sets
         "tradeoff": 5 * 6,
         "cosine": 3 * 20,
-        "whitening": 2 * 3 * 20,
+        "whitening": 4 * 3 * 20,
         "names": 2 * 3 * 10 * 5,
     }
     cells = plan(FULL, list(PARTS))

@@ -1,19 +1,21 @@
 """Rows of tables: means with their errors, differences, shares."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from statistics import fmean
+from types import MappingProxyType
 
 from zshash.experiments.reproduction.report.document import Table
 from zshash.experiments.transfer.statistics import Findings, Paired, Scores, error_of, paired
 
 __all__ = [
+    "Column",
     "Row",
     "Splits",
     "against",
-    "best_first",
     "difference",
     "mean_of",
     "number",
+    "on_same_cells",
     "share",
     "signed",
     "t_of",
@@ -21,7 +23,14 @@ __all__ = [
 
 Splits = tuple[int, ...] | None  # None for all of them
 Row = list[str]
-TITLES = {"map": "MAP", "precision": "precision", "map_related": "MAP, related"}
+Column = Callable[[str, Scores], str]
+TITLES = {
+    "map": "MAP",
+    "map_asymmetric": "asymmetric MAP",
+    "map_related": "MAP, related",
+    "precision": "precision",
+}
+MOST = 10.0  # shares above this say no more than that something is next to nothing
 
 
 def against(
@@ -33,38 +42,42 @@ def against(
     caption: str,
     *,
     key: str = "map",
-    beside: str | None = None,
+    beside: Mapping[str, Column] = MappingProxyType({}),
     splits: Splits = None,
     all_seen: bool = False,
 ) -> list[Table]:
-    """A leader and others, the best of them first; `beside` is one more score to tell."""
+    """A leader and others on the cells they share, those that come nearest to it first.
+
+    Parameters
+    ----------
+    beside : mapping
+        More columns by their titles, made from the name of a setup and its scores.
+    """
     ours = found.scores(data, leader, bits, key, splits=splits, all_seen=all_seen)
     if not ours:
         return []
-
-    def more(name: str, cells: Scores) -> Row:
-        if beside is None:
-            return []
-        scores = found.scores(data, name, bits, beside, splits=splits, all_seen=all_seen)
-        return [mean_of({cell: scores[cell] for cell in cells if cell in scores})[1]]
-
     rows = []
     for name in names:
         theirs = found.scores(data, name, bits, key, splits=splits, all_seen=all_seen)
         shared = {cell: theirs[cell] for cell in theirs if cell in ours}
         pair = paired(ours, shared)
         if pair:
-            row = [name, *mean_of(shared), *more(name, shared), *difference(pair)]
-            rows.append((pair.theirs, row))
-    head = ["", "cells", TITLES[key], *([TITLES[beside]] if beside else [])]
-    head += [f"{leader} − it", "gain", "lost", "t"]
-    first = [leader, *mean_of(ours), *more(leader, ours), "–", "–", "–", "–"]
-    return [Table(head, [first, *best_first(rows)], caption)]
+            more = [column(name, shared) for column in beside.values()]
+            rows.append((pair.difference, [name, *mean_of(shared), *more, *difference(pair)]))
+    head = ["", "cells", TITLES[key], *beside, f"{leader} − it", "gain", "lost", "t"]
+    more = [column(leader, ours) for column in beside.values()]
+    first = [leader, *mean_of(ours), *more, "–", "–", "–", "–"]
+    return [Table(head, [first, *(row for _, row in sorted(rows))], caption)]
 
 
-def best_first(rows: Sequence[tuple[float, Row]]) -> list[Row]:
-    """Rows by a score that is not shown itself."""
-    return [row for _, row in sorted(rows, key=lambda row: -row[0])]
+def on_same_cells(found: Findings, data: str, bits: int, key: str = "map") -> Column:
+    """A column of another score on the cells of the first."""
+
+    def column(name: str, cells: Scores) -> str:
+        scores = found.scores(data, name, bits, key)
+        return mean_of({cell: scores[cell] for cell in cells if cell in scores})[1]
+
+    return column
 
 
 def mean_of(scores: Scores) -> Row:
@@ -87,8 +100,18 @@ def share(scores: Scores, whole: Scores) -> str:
 
 def difference(pair: Paired) -> Row:
     """The difference, as a share, how often it is negative, and its t."""
-    gain = "–" if pair.gain is None else f"{100 * pair.gain:+.1f} %".replace("-", "−")
-    return [signed(pair), gain, f"{pair.lost} of {pair.n}", t_of(pair)]
+    return [signed(pair), _gain(pair.gain), f"{pair.lost} of {pair.n}", t_of(pair)]
+
+
+def _gain(gain: float | None) -> str:
+    """A gain as it is printed.
+
+    >>> _gain(-0.25), _gain(98.7)
+    ('−25.0 %', '> 1000 %')
+    """
+    if gain is None:
+        return "–"
+    return f"> {100 * MOST:.0f} %" if gain > MOST else f"{100 * gain:+.1f} %".replace("-", "−")
 
 
 def signed(pair: Paired) -> str:

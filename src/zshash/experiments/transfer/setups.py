@@ -63,9 +63,10 @@ COSINES = (
     Setup("cosine, whitened", None, whitening=ALL),
     Setup("cosine, whitened within categories", None, whitening=WITHIN),
 )
+WHITENABLE = ("ITQ", "SpectralHashing", "SSH")
 WHITENED = (
     Setup("ITQ, whitened", "ITQ", whitening=ALL),
-    Setup("ITQ, whitened within categories", "ITQ", whitening=WITHIN),
+    *(Setup(f"{name}, whitened within categories", name, whitening=WITHIN) for name in WHITENABLE),
 )
 CHANGES: Mapping[str, Mapping[str, Any]] = {
     "no whitening": {"shrinkage": 1e6},

@@ -6,13 +6,14 @@ from statistics import fmean
 from zshash.experiments.reproduction.report.document import Table
 from zshash.experiments.transfer.figure import tradeoffs
 from zshash.experiments.transfer.rows import (
+    Column,
     Row,
     Splits,
     against,
-    best_first,
     difference,
     mean_of,
     number,
+    on_same_cells,
     share,
     signed,
     t_of,
@@ -28,6 +29,7 @@ from zshash.experiments.transfer.setups import (
     RIVALS,
     SCALABLE,
     TRADEOFF,
+    WHITENABLE,
     WHITENED,
 )
 from zshash.experiments.transfer.splits import DEVELOPMENT, FRESH, SOURCES
@@ -104,33 +106,29 @@ def cosines(found: Findings) -> list[Table]:
 
 def asymmetric(found: Findings) -> list[Table]:
     """MAP with real-valued queries, and what share of the cosines' it is."""
-    shares = [f"of {setup.name}" for setup in COSINES[:2]]
-    head = ["", "cells", "MAP", "asymmetric MAP", "asymmetric − MAP", *shares]
-    tables = []
+    tables: list[Table] = []
     for data, bits in _lengths(found):
-        rows = []
-        for name in (BEST.name, *OTHERS):
-            real = found.scores(data, name, bits, "map_asymmetric")
-            pair = paired(real, found.scores(data, name, bits))
-            if pair:
-                cells, mean = mean_of(real)
-                figures = [cells, number(pair.theirs), mean, signed(pair)]
-                ratios = [share(real, found.scores(data, c.name, None)) for c in COSINES[:2]]
-                rows.append((fmean(real.values()), [name, *figures, *ratios]))
-        caption = f"{_place(data, bits)}: cells that have both; shares on those of the cosine."
-        tables += [Table(head, best_first(rows), caption)] if rows else []
+        beside = {"MAP": on_same_cells(found, data, bits)}
+        beside |= {f"of {setup.name}": _share_of(found, data, setup.name) for setup in COSINES[:2]}
+        caption = f"{_place(data, bits)}: shares of a cosine’s MAP on those cells that have it."
+        key = "map_asymmetric"
+        tables += against(found, data, bits, BEST.name, OTHERS, caption, key=key, beside=beside)
     return tables
+
+
+def _share_of(found: Findings, data: str, cosine: str) -> Column:
+    whole = found.scores(data, cosine, None)
+    return lambda _, scores: share(scores, whole)
 
 
 def lookup(found: Findings) -> list[Table]:
     """Precision within radius 2."""
     tables: list[Table] = []
     for data, bits in _lengths(found, LOOKUP.name):
-        names = (BEST.name, *OTHERS)
+        names, beside = (BEST.name, *OTHERS), {"MAP": on_same_cells(found, data, bits)}
         caption = f"{_place(data, bits)}: precision within radius 2, and MAP on the same cells."
-        tables += against(
-            found, data, bits, LOOKUP.name, names, caption, key="precision", beside="map"
-        )
+        key = "precision"
+        tables += against(found, data, bits, LOOKUP.name, names, caption, key=key, beside=beside)
     return tables
 
 
@@ -155,8 +153,9 @@ def related(found: Findings) -> list[Table]:
             f"{_place(data, bits)}: MAP of other categories within 5 hops of WordNet at 5,000, and "
             "that of the query’s own on the same cells."
         )
-        names, key = (BEST.name, *OTHERS), "map_related"
-        tables += against(found, data, bits, MEANING.name, names, caption, key=key, beside="map")
+        names, beside = (BEST.name, *OTHERS), {"MAP": on_same_cells(found, data, bits)}
+        key = "map_related"
+        tables += against(found, data, bits, MEANING.name, names, caption, key=key, beside=beside)
     return tables
 
 
@@ -228,10 +227,10 @@ def ablations(found: Findings) -> list[Table]:
 
 
 def whitening(found: Findings) -> list[Table]:
-    """ITQ in the metric that MTH learns."""
+    """Other methods in the metric that MTH learns, or a like one."""
     tables: list[Table] = []
     for data, bits in _lengths(found, WHITENED[0].name):
-        names = (FAST.name, *(setup.name for setup in WHITENED), "ITQ")
+        names = (FAST.name, *(setup.name for setup in WHITENED), *WHITENABLE)
         caption = f"{_place(data, bits)}: MAP of codes of whitened features."
         tables += against(found, data, bits, BEST.name, names, caption)
     return tables
