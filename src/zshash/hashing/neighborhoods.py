@@ -8,8 +8,8 @@ import numpy as np
 
 from zshash._compiled import compiled, compiled_sums
 
-# Steps of Newton's method. The entropy is then right to a hundredth for most rows, for about five of
-# six where 1/τ differs much from row to row; the other rows' leaps to and fro and may be far off.
+# Steps of Newton's method. Most rows then have the entropy wanted to a hundredth; where 1/τ differs
+# much from row to row, about one row in six, whose steps lead to and fro, may be far from it.
 STEPS = 4
 SLOWEST, FASTEST = 1e-2, 1e4  # that 1/τ may be
 FARTHEST = np.log(4.0)  # that 1/τ may change in a step, as a logarithm
@@ -22,9 +22,9 @@ TWO_TO = tuple(np.polyfit(_POINTS, 2**_POINTS, 5).astype(np.float32))
 def compare(teacher, student, start, perplexity, guess):
     """Replace the logits `student` (r, n) of rows start, start + 1, … by q − p.
 
-    `teacher` (r, n) holds similarities, from which p follows with the perplexity given for most
-    rows (see `STEPS`), and q is the softmax of `student`; neither counts a row among its own neighbours. q − p is the gradient
-    of Σ KL(p‖q) by the logits. `teacher` is used up.
+    `teacher` (r, n) holds similarities, from which p follows with the perplexity given (for most
+    rows: see `STEPS`), and q is the softmax of `student`; neither counts a row among its own
+    neighbours. q − p is the gradient of Σ KL(p‖q) by the logits. `teacher` is used up.
 
     Returns Σ KL(p‖q) and the mean of 1/τ, which serves as the `guess` of the next call.
     """
