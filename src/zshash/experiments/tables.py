@@ -44,7 +44,8 @@ def to_json(records: Sequence[Record], others: Sequence[Record] = ()) -> str:
 def to_markdown(records: Sequence[Record]) -> str:
     """Tables of MAP and precision for every data set: a row each method, a column each length.
 
-    Runs of earlier versions know no MAP by asymmetric distance: a dash, or no table of it at all.
+    Runs of earlier versions know no MAP by asymmetric distance: a table of it names only methods
+    that have one, and is left out where none has.
     """
     sections = [TITLE]
     for data in dict.fromkeys(record["data"] for record in records):
@@ -61,11 +62,17 @@ def _section(data: str, records: Sequence[Record]) -> str:
         "precision": f"Precision, radius {protocol['radius']}",
     }
     tables = [
-        f"### {title}\n\n{_table(rows, key)}"
+        f"### {title}\n\n{_table(known, key)}"
         for key, title in titles.items()
-        if any(row[key] is not None for row in rows)
+        if (known := _known(rows, key))
     ]
     return "\n\n".join([f"## {data}\n\n{_circumstances(records)}", *tables, *_refusals(records)])
+
+
+def _known(rows: Sequence[Record], key: str) -> list[Record]:
+    """Rows of the methods that have this score; all of them where it can not be missing."""
+    names = {row["method"] for row in rows if row[key] is not None}
+    return [row for row in rows if row["method"] in names or key != "map_asymmetric"]
 
 
 def _circumstances(records: Sequence[Record]) -> str:
