@@ -91,7 +91,7 @@ def test_the_full_study():
         "ablations": 12 * 6 - 3,  # names mean something for one of the data sets
         "tradeoff": 5 * 6,
         "cosine": 3 * 20,
-        "whitening": 4 * 3 * 20,
+        "whitening": 7 * 3 * 20,
         "names": 2 * 3 * 10 * 5,
     }
     cells = plan(FULL, list(PARTS))
@@ -285,6 +285,9 @@ def test_whitening_is_that_of_mth(split):
     rows = Rows(unit_rows(data.X[split.train]))
     expected = whiten(rows, MTH().shrinkage)(rows).X
     assert whitened(data, split, ALL).X[split.train] == pytest.approx(expected, abs=1e-4)
+    milder = whiten(rows, 2.0)(rows).X
+    assert whitened(data, split, ALL, 2.0).X[split.train] == pytest.approx(milder, abs=1e-4)
+    assert np.abs(milder - expected).max() > 0.01
 
 
 def test_whitening_within_categories(split):

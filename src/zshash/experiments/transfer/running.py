@@ -55,7 +55,7 @@ def run_cell(cell: Cell, study: Study, device: str | None = None) -> Record:
     dataset = cell.source.load()
     split = protocol.split(dataset, cell.seed)
     if cell.setup.whitening is not None:
-        dataset = whitened(dataset, split, cell.setup.whitening)
+        dataset = whitened(dataset, split, cell.setup.whitening, cell.setup.shrinkage)
     if cell.bits is None:
         return _head(cell, {}) | _rounded({"map": cosine_map(dataset, split, protocol)})
     hasher = cell.setup.hasher(cell.bits, cell.n_train, study.smaller)
@@ -138,10 +138,11 @@ def cosine_map(dataset: Dataset, split: Split, protocol: Protocol) -> float:
     return metrics.mean_average_precision(*found, protocol.k)
 
 
-def whitened(dataset: Dataset, split: Split, of: str) -> Dataset:
+def whitened(dataset: Dataset, split: Split, of: str, shrinkage: float | None = None) -> Dataset:
     """Features in the metric that MTH learns from a split's training samples.
 
-    With `of` "within categories", from what sets these apart from the means of their categories.
+    `shrinkage` is its ε, by default that of MTH. With `of` "within categories", it is learned from
+    what sets these apart from the means of their categories.
     """
     X: Features = unit_rows(dataset.X)
     train = X[split.train]
@@ -150,7 +151,7 @@ def whitened(dataset: Dataset, split: Split, of: str) -> Dataset:
         assert dataset.labels is not None
         rows = np.searchsorted(split.seen, dataset.labels[split.train])
         train = train - category_means(train, rows)[rows]
-    metric = whiten(Rows(train), SHRINKAGE).T.astype(np.float32)
+    metric = whiten(Rows(train), SHRINKAGE if shrinkage is None else shrinkage).T.astype(np.float32)
     return replace(dataset, X=(X - mean) @ metric)
 
 
