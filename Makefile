@@ -27,13 +27,14 @@ wheel: $(READY)
 bench: $(READY) ## fits against the bare matrix products, searches against faiss, collections
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/methods.py
+	$(BIN)/python benchmarks/mth.py
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/collection.py
 	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/scale.py
 
 compare: $(READY) ## every method at every code length by the standard protocols (ZSHASH_DATA)
-	$(BIN)/zshash compare cifar10 tiny100 --output docs/comparison
+	$(BIN)/zshash compare cifar10 tiny100 --set MTH.effort=fast --output docs/comparison
 
 reproduce: $(READY) ## the paper's experiments, tables and figures (ZSHASH_DATA, CIFAR10)
 	@test -d $(CIFAR10) || test ! -f $(ZSHASH_DATA)/get_cifar10.py || \

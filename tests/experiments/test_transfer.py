@@ -123,7 +123,7 @@ def test_a_quick_run_has_every_cell(quick, records):
     assert {key_of(record) for record in records} == {c.key for c in plan(QUICK, SMALL, 1)}
     one = next(r for r in records if r["setup"] == "MTH lookup 1" and r["split"] == 5)
     assert one["parameters"] == {"lookup": 1.0, "n_steps": 3}
-    assert (one["method"], one["trained_on"], one["n_train"]) == ("MTH", "CPU", 400)
+    assert (one["method"], one["trained_on"], one["n_train"]) == ("MTH", "CPU", 200)
     for key in ("map", "precision", "map_asymmetric", "map_related"):
         assert 0 < one[key] <= 1
     assert len(quick.with_suffix(".json").read_text().splitlines()) == len(records) + 2
@@ -147,7 +147,7 @@ def test_the_trade_off_compares_the_same_cells(records):
     """Variants of MTH were run on one split, and what others do on another one does not count."""
     (shown,) = tradeoffs(Findings(records))
     assert (shown.n, len(shown.ours)) == (1, 5)
-    itq = next(r for r in records if key_of(r) == ("digits", "ITQ", 32, 400, "", 5, 0))
+    itq = next(r for r in records if key_of(r) == ("digits", "ITQ", 32, 200, "", 5, 0))
     assert shown.theirs["ITQ"] == (itq["precision"], itq["map"])
     (without,) = tradeoffs(Findings([r for r in records if r is not itq]))
     assert "ITQ" not in without.theirs

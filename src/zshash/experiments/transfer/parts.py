@@ -69,7 +69,7 @@ QUICK = Study(
     ablated=(5,),
     bits=(32,),
     main=32,
-    n_train=400,
+    n_train=200,
     name_sources={"WordNet": (WORDNET,)},
     smaller={"n_steps": 3},
 )

@@ -80,22 +80,24 @@ WHITENED = (
 )
 CHANGES: Mapping[str, Mapping[str, Any]] = {
     "no whitening": {"shrinkage": 1e6},
-    "no imaginary categories": {"imaginary": 0.0},
-    "8 units": {"n_units": 8},
-    "512 units": {"n_units": 512},
-    "4096 units": {"n_units": 4096},
     "shrinkage 0.2": {"shrinkage": 0.2},
     "shrinkage 2": {"shrinkage": 2.0},
+    "no imaginary categories": {"imaginary": 0.0},
+    "imaginary 0.75": {"imaginary": 0.75},
     "neighborhood 0.01": {"neighborhood": 0.01},
     "neighborhood 0.1": {"neighborhood": 0.1},
-    "imaginary 0.75": {"imaginary": 0.75},
+    "8 units": {"n_units": 8},
+    "256 units": {"n_units": 256},
+    "2048 units": {"n_units": 2048},
+    "50 steps": {"n_steps": 50},
+    "400 steps": {"n_steps": 400},
     "semantics 0.3": {"semantics": 0.3},
 }
 
 
 def shorter(change: str, parameters: Mapping[str, Any]) -> Setup:
-    """A variant of MTH trained for half as many steps as usual."""
-    return Setup(f"MTH 300 steps{change}", "MTH", {"n_steps": 300, **parameters})
+    """A variant of MTH of 1,024 units that is trained for 150 steps."""
+    return Setup(f"MTH short{change}", "MTH", {"n_steps": 150, "n_units": 1024, **parameters})
 
 
 BASELINE = shorter("", {})
