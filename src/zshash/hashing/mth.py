@@ -212,8 +212,9 @@ class MTH(Meaning, SupervisedHasher):
         n_set = self.n_bits - len(weights.b)
 
         def project(X):
-            V = np.tanh(weights.outputs(X, weights.hidden(X)))
-            return np.pad(V, ((0, 0), (0, n_set)), constant_values=1)
+            V = weights.outputs(X, weights.hidden(X))
+            np.tanh(V, out=V)
+            return np.pad(V, ((0, 0), (0, n_set)), constant_values=1) if n_set else V
 
         return project
 

@@ -40,7 +40,10 @@ class Weights:
 
     def outputs(self, X, H):
         """u (n, l), from X (n, d) and its hidden layer."""
-        return X @ self.W + H @ self.O + self.b
+        U = X @ self.W
+        U += H @ self.O
+        U += self.b
+        return U
 
     def gradients(self, X, H, dU):
         """Of a loss whose gradient by u is dU, summed over rows."""
