@@ -25,7 +25,8 @@ VARIANTS = {
 def estimators():
     """Every method, small, as much of it as there are branches."""
     for name, method in zshash.methods().items():
-        small = {"n_anchors": 10} if "n_anchors" in method.parameters else {}
+        sizes = {"n_anchors": 10, "n_steps": 20}
+        small = {key: size for key, size in sizes.items() if key in method.parameters}
         for variant in VARIANTS.get(name, [{}]):
             yield method.estimator(2, **small, **variant, random_state=0)
 
