@@ -21,8 +21,9 @@ KINDS = {"unsupervised", "pairwise", "label", "semantic"}
 
 def make(name, n_bits=32, **parameters):
     """A method of a size that fits a few hundred digits."""
-    if name in ANCHORED:
-        parameters.setdefault("n_anchors", 150)
+    for key, size in {"n_anchors": 150, "n_steps": 60}.items():
+        if key in METHODS[name].parameters:
+            parameters.setdefault(key, size)
     return METHODS[name].estimator(n_bits, normalize=True, **parameters)
 
 
