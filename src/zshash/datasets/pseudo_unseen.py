@@ -13,8 +13,8 @@ from zshash.codes import check_integer
 from zshash.datasets.data import bears
 from zshash.datasets.splits import (
     Split,
-    _categories,
-    _check_labels,
+    categories_of,
+    check_labels,
     draw_training,
     zero_shot_split,
 )
@@ -114,12 +114,12 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         del X
         if y is None:
             raise ValueError("y is missing: categories are held out by their labels")
-        labels = _check_labels(y)
+        labels = check_labels(y)
         for seed, hidden in self._drawn(labels, groups):
             fold = self._fold(labels, hidden, seed)
             n_train = len(fold.train) - int(self.distractors * len(fold.train))
             train = draw_training(fold.train, n_train, np.random.RandomState(seed))
-            _check_left(_categories(labels[train]), hidden)
+            _check_left(categories_of(labels[train]), hidden)
             searched = np.setdiff1d(fold.database, train, assume_unique=True)
             yield train, np.concatenate([fold.queries, searched])
 
@@ -144,7 +144,7 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         n_train : int, optional
             Samples to train on in each fold, all of them where there are fewer.
         """
-        labels = _check_labels(y)
+        labels = check_labels(y)
         for seed, hidden in self._drawn(labels, groups):
             yield self._fold(labels, hidden, seed, n_train)
 
@@ -171,7 +171,7 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         n_queries = self.n_queries
         if n_queries is None:
             n_queries = min(max(int(bears(labels, hidden).sum()) // 2, 1), MAX_QUERIES)
-        _check_left(_categories(labels[~bears(labels, hidden)]), hidden)
+        _check_left(categories_of(labels[~bears(labels, hidden)]), hidden)
         fold = zero_shot_split(labels, hidden, n_queries=n_queries, random_state=seed)
         if n_train is None or n_train >= len(fold.train):
             return fold
@@ -181,7 +181,7 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
 
 def _units(labels: NDArray[Any], groups: Mapping[Any, Any] | None) -> list[NDArray[Any]]:
     """Categories that are held out together, as long as they have two samples."""
-    categories = _categories(labels)
+    categories = categories_of(labels)
     groups = {} if groups is None else _check_groups(groups, categories)
     together: dict[tuple[bool, Any], list[int]] = {}
     for place, category in enumerate(categories.tolist()):

@@ -68,9 +68,9 @@ def zero_shot_split(
     >>> split.train, len(split.database)
     (array([0, 2]), 3)
     """
-    labels = _check_labels(labels)
+    labels = check_labels(labels)
     rng = check_random_state(random_state)
-    categories = _categories(labels)
+    categories = categories_of(labels)
     hidden = _hidden(categories, unseen, rng)
     is_unseen = bears(labels, hidden)
     candidates = np.flatnonzero(_labelled(labels) & ~is_unseen)
@@ -80,7 +80,7 @@ def zero_shot_split(
     train = draw_training(candidates, n_train, rng)
     queries = _draw_queries(strangers, n_queries, rng)
     database = _others(len(labels), queries)
-    return Split(train, queries, database, _categories(labels[candidates]), hidden)
+    return Split(train, queries, database, categories_of(labels[candidates]), hidden)
 
 
 def conventional_split(
@@ -108,18 +108,18 @@ def conventional_split(
     >>> len(split.train), len(split.queries), len(split.database), len(split.unseen)
     (5, 2, 18, 0)
     """
-    labels = _check_labels(labels)
+    labels = check_labels(labels)
     rng = check_random_state(random_state)
     labelled = np.flatnonzero(_labelled(labels))
     n_queries = max(len(labelled) // 10, 1) if n_queries is None else n_queries
     queries = _draw_queries(labelled, n_queries, rng)
     database = _others(len(labels), queries)
     train = draw_training(np.intersect1d(labelled, database), n_train, rng)
-    seen = _categories(labels[train])
+    seen = categories_of(labels[train])
     return Split(train, queries, database, seen, seen[:0])
 
 
-def _check_labels(labels: ArrayLike) -> NDArray[Any]:
+def check_labels(labels: ArrayLike) -> NDArray[Any]:
     labels = np.asarray(labels)
     if labels.ndim == 1:
         return labels
@@ -130,7 +130,7 @@ def _check_labels(labels: ArrayLike) -> NDArray[Any]:
     return labels.astype(np.bool_)
 
 
-def _categories(labels: NDArray[Any]) -> NDArray[Any]:
+def categories_of(labels: NDArray[Any]) -> NDArray[Any]:
     """The categories that occur: labels, or columns."""
     return np.unique(labels) if labels.ndim == 1 else np.flatnonzero(labels.any(axis=0))
 

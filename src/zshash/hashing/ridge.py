@@ -8,7 +8,7 @@ from scipy import linalg
 
 TOO_ALIKE = (
     "the features are too alike for so small a penalty: raise it (beta / alpha of ZSH, mu of SDH, "
-    "ridge of COSDISH, lam of LFH), or use fewer anchors"
+    "ridge of COSDISH, lam of LFH, alignment of MTH), or use fewer anchors"
 )
 
 
