@@ -213,11 +213,10 @@ def _turns(n_units: int, n_unseen: int, rng: np.random.RandomState) -> Iterator[
     while True:
         chosen, waiting = waiting[:n_unseen], waiting[n_unseen:]
         if len(chosen) < n_unseen:
-            others = [
-                number for number in rng.permutation(n_units).tolist() if number not in chosen
-            ]
-            missing = n_unseen - len(chosen)
-            chosen, waiting = chosen + others[:missing], others[missing:]
+            last = chosen
+            others = [number for number in rng.permutation(n_units).tolist() if number not in last]
+            missing = n_unseen - len(last)
+            chosen, waiting = last + others[:missing], others[missing:] + last
         yield chosen
 
 
