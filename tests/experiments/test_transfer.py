@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from zshash import MTH, scale
 from zshash.datasets import digits
 from zshash.experiments.training import label_vectors
-from zshash.experiments.transfer import running, splits
+from zshash.experiments.transfer import running, splits, tables
 from zshash.experiments.transfer.__main__ import main
 from zshash.experiments.transfer.figure import tradeoffs
 from zshash.experiments.transfer.naming import rankings, score_names
@@ -20,7 +20,18 @@ from zshash.experiments.transfer.parts import FULL, PARTS, QUICK, Cell, plan
 from zshash.experiments.transfer.records import Records, key_of
 from zshash.experiments.transfer.report import write_report
 from zshash.experiments.transfer.running import cosine_map, run, run_cell, whitened
-from zshash.experiments.transfer.setups import ALL, BEST, COSINES, LOOKUP, MEANING, RIVALS, WITHIN
+from zshash.experiments.transfer.setups import (
+    ABLATIONS,
+    ALL,
+    BEST,
+    COSINES,
+    LOOKUP,
+    MEANING,
+    RIVALS,
+    SIZED,
+    WITHIN,
+    ZSH_ABLATIONS,
+)
 from zshash.experiments.transfer.splits import FRESH, SOURCES
 from zshash.experiments.transfer.statistics import Findings, clustered_t, paired
 from zshash.hashing.base import unit_rows
@@ -88,7 +99,9 @@ def test_the_full_study():
         "lookup": 20 * 2,
         "semantics": 4 * 10 * 2,
         "all-seen": 6 * 3 * 20,
-        "ablations": 14 * 6 - 3,  # names mean something for one of the data sets
+        "ablations": 17 * 6 - 3,  # names mean something for one of the data sets
+        "zsh": 12 * 6,
+        "sizes": 6 * 4 * 6,
         "tradeoff": 5 * 6,
         "cosine": 3 * 20,
         "whitening": 7 * 3 * 20,
@@ -96,7 +109,9 @@ def test_the_full_study():
     }
     cells = plan(FULL, list(PARTS))
     assert len({cell.key for cell in cells}) == len(cells)
-    shared = 6 * 1 + 3 * 10 * 2  # baselines, and what semantics takes from the comparison
+    baselines = 6 * 2  # of MTH, in ablations, sizes and the trade-off
+    rivals = 3 * 10 * 2 + 6 * 6  # in the comparison and for semantics, sizes and variants of ZSH
+    shared = baselines + rivals
     assert len(cells) == sum(sizes.values()) - shared
 
 
@@ -119,6 +134,45 @@ def test_what_each_setup_learns_from():
     assert all(setup.hasher(32, None, {}).normalize for setup in RIVALS.values())
 
 
+def test_what_variants_learn_from():
+    cifar10, tiny = FULL.sources
+    one_hot, *others = ZSH_ABLATIONS
+    assert one_hot.labels(tiny) == ("onehot",)
+    assert {setup.labels(tiny) for setup in others} == {("wordnet",)}
+    pulled = [setup for setup in ABLATIONS if "pull" in setup.name]
+    assert [setup.hasher(64, 10_000, {}).semantics for setup in pulled] == [0.1, 0.3, 1.0]
+    assert {setup.labels(source) for setup in pulled for source in (cifar10, tiny)} == {("onehot",)}
+    changed = [setup.hasher(64, 10_000, {}).get_params() for setup in (RIVALS["ZSH"], *others)]
+    assert len({str(parameters) for parameters in changed}) == len(changed)
+
+
+def test_training_sets_of_other_sizes(records):
+    few = next(r for r in records if r["setup"] == "ITQ, 100 samples")
+    assert few["n_train"] == 100
+    (table,) = tables.sizes(Findings(records))
+    assert table.head == ["samples", "cells", "100", "200"]
+    assert [row[0] for row in table.rows] == [setup.name for setup in SIZED]
+    usual = next(r for r in records if key_of(r) == ("digits", "ITQ", 32, 200, "", 5, 0))
+    assert table.rows[1] == ["ITQ", "1", f"{few['map']:.4f}", f"{usual['map']:.4f}"]
+
+
+def test_sizes_are_compared_on_the_cells_that_all_have(records):
+    itq = next(r for r in records if key_of(r) == ("digits", "ITQ", 32, 200, "", 5, 0))
+    more = [*records, itq | {"seed": 7, "map": 0.0}]
+    assert tables.sizes(Findings(more)) == tables.sizes(Findings(records))
+
+
+def test_variants_are_compared_with_their_baseline_on_their_cells(records):
+    zsh = next(r for r in records if key_of(r) == ("digits", "ZSH", 32, 200, "", 5, 0))
+    others = [r for r in records if r["setup"].startswith("ZSH, ") and r["split"] == 5]
+    (table,) = tables.zsh(Findings([*others, zsh, zsh | {"seed": 7, "map": 0.0}]))
+    assert table.rows[0][:3] == ["ZSH", "1", f"{zsh['map']:.4f}"]
+    assert [row[0] for row in table.rows[1:]] == [setup.name for setup in ZSH_ABLATIONS]
+    one_hot = next(r for r in others if r["setup"] == "ZSH, one-hot")
+    change = f"{one_hot['map'] - zsh['map']:+.4f}".replace("-", "−")
+    assert table.rows[1][2:4] == [f"{one_hot['map']:.4f}", change]
+
+
 def test_a_quick_run_has_every_cell(quick, records):
     assert {key_of(record) for record in records} == {c.key for c in plan(QUICK, SMALL, 1)}
     one = next(r for r in records if r["setup"] == "MTH lookup 1" and r["split"] == 5)
@@ -136,8 +190,9 @@ def test_the_tables_of_a_quick_run(quick, records):
     assert f"| ITQ | 2 | {mean:.4f} ± {error:.4f} | " in text.partition('id="all-seen"')[2]
     assert "![MAP of each method" in text
     assert "(./transfer-tradeoff.svg)" in text
-    for name in ("cosine", "lookup", "related", "names", "ablations", "whitening", "time"):
+    for name in ("cosine", "lookup", "related", "names", "ablations", "zsh", "sizes", "whitening"):
         assert f'<a id="{name}"></a>' in text
+    assert '<a id="time"></a>' in text
     picture = quick.with_name("transfer-tradeoff.svg").read_text()
     assert "MTH, lookup 0 to 1" in picture
     assert "digits, 32 bits" in picture

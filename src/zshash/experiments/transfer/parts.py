@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
 
-from zshash.experiments.training import WORDNET
+from zshash.experiments.training import ONE_HOT, WORDNET
 from zshash.experiments.transfer.setups import (
     ABLATIONS,
     BASELINE,
@@ -16,9 +16,12 @@ from zshash.experiments.transfer.setups import (
     MEANING,
     RIVALS,
     SCALABLE,
+    SIZED,
     TRADEOFF,
     WHITENED,
+    ZSH_ABLATIONS,
     Setup,
+    trained_on,
 )
 from zshash.experiments.transfer.splits import N_SPLITS, SOURCES, Source
 
@@ -38,6 +41,8 @@ class Study:
         All splits, and those on which variants of MTH are tried.
     bits, main : sequence of int, and int
         All lengths of codes, and the one at which all but the comparison is made.
+    n_train, sizes : int, and sequence of int
+        Training samples, and how many a few methods are given to see what that changes.
     name_sources : mapping
         Label sources of the search by name.
     smaller : mapping
@@ -50,6 +55,7 @@ class Study:
     bits: Sequence[int]
     main: int
     n_train: int
+    sizes: Sequence[int]
     name_sources: Mapping[str, tuple[str, ...]]
     smaller: Mapping[str, Any] = field(default_factory=dict)
 
@@ -61,6 +67,7 @@ FULL = Study(
     bits=(32, 64, 128),
     main=64,
     n_train=10_000,
+    sizes=(1_000, 3_000, 30_000),
     name_sources=NAME_SOURCES,
 )
 QUICK = Study(
@@ -70,6 +77,7 @@ QUICK = Study(
     bits=(32,),
     main=32,
     n_train=200,
+    sizes=(100,),
     name_sources={"WordNet": (WORDNET,)},
     smaller={"n_steps": 3},
 )
@@ -138,8 +146,19 @@ def _all_seen(study: Study, seeds: Sequence[int]) -> Cells:
 def _ablations(study: Study, seeds: Sequence[int]) -> Cells:
     for seed, setup in product(seeds, (BASELINE, *ABLATIONS)):
         for cell in _searches(study, seed, setup, study.main, study.ablated):
-            if cell.source.knows_related or not setup.parameters.get("semantics"):
+            if cell.source.knows_related or ONE_HOT in setup.labels(cell.source):
                 yield cell
+
+
+def _zsh(study: Study, seeds: Sequence[int]) -> Cells:
+    for seed, setup in product(seeds, (RIVALS["ZSH"], *ZSH_ABLATIONS)):
+        yield from _searches(study, seed, setup, study.main, study.ablated)
+
+
+def _sizes(study: Study, seeds: Sequence[int]) -> Cells:
+    for seed, setup in product(seeds, SIZED):
+        for sized in (setup, *(trained_on(setup, size) for size in study.sizes)):
+            yield from _searches(study, seed, sized, study.main, study.ablated)
 
 
 def _tradeoff(study: Study, seeds: Sequence[int]) -> Cells:
@@ -169,7 +188,7 @@ def _searches(
 ) -> Cells:
     """A setup on all splits of all data."""
     for split, source in product(study.splits if splits is None else splits, study.sources):
-        yield Cell(source, split, seed, study.n_train, setup, bits)
+        yield Cell(source, split, seed, setup.n_train or study.n_train, setup, bits)
 
 
 class Part(NamedTuple):
@@ -185,6 +204,8 @@ PARTS = {
     "semantics": Part(_semantics, 2),
     "all-seen": Part(_all_seen, 1),
     "ablations": Part(_ablations, 1),
+    "zsh": Part(_zsh, 1),
+    "sizes": Part(_sizes, 1),
     "tradeoff": Part(_tradeoff, 1),
     "cosine": Part(_cosine, 1),
     "whitening": Part(_whitening, 1),

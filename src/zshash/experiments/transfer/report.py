@@ -32,6 +32,8 @@ SECTIONS = {
     "names": ("Search by name", tables.naming),
     "all-seen": ("Trained on all seen samples", tables.all_seen),
     "ablations": ("Variants of MTH", tables.ablations),
+    "zsh": ("Variants of ZSH", tables.zsh),
+    "sizes": ("More and fewer training samples", tables.sizes),
     "whitening": ("Whitening alone", tables.whitening),
     "time": ("Seconds of a fit", tables.seconds),
 }

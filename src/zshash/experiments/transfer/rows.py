@@ -1,6 +1,6 @@
 """Rows of tables: means with their errors, differences, shares."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from statistics import fmean
 from types import MappingProxyType
 
@@ -16,6 +16,7 @@ __all__ = [
     "mean_of",
     "number",
     "on_same_cells",
+    "only",
     "share",
     "signed",
     "t_of",
@@ -59,7 +60,7 @@ def against(
     rows = []
     for name in names:
         theirs = found.scores(data, name, bits, key, splits=splits, all_seen=all_seen)
-        shared = {cell: theirs[cell] for cell in theirs if cell in ours}
+        shared = only(theirs, ours)
         pair = paired(ours, shared)
         if pair:
             more = [column(name, shared) for column in beside.values()]
@@ -74,10 +75,14 @@ def on_same_cells(found: Findings, data: str, bits: int, key: str = "map") -> Co
     """A column of another score on the cells of the first."""
 
     def column(name: str, cells: Scores) -> str:
-        scores = found.scores(data, name, bits, key)
-        return mean_of({cell: scores[cell] for cell in cells if cell in scores})[1]
+        return mean_of(only(found.scores(data, name, bits, key), cells))[1]
 
     return column
+
+
+def only(scores: Scores, cells: Collection[tuple[int, int]]) -> Scores:
+    """Scores of some cells."""
+    return {cell: score for cell, score in scores.items() if cell in cells}
 
 
 def mean_of(scores: Scores) -> Row:

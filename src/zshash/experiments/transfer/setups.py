@@ -1,7 +1,7 @@
 """What is compared: methods, variants of MTH, and features without codes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zshash.experiments.standard import SETTINGS
@@ -9,7 +9,7 @@ from zshash.experiments.training import ONE_HOT
 from zshash.experiments.transfer.splits import Source
 from zshash.hashing.registry import METHODS, SEMANTIC
 
-__all__ = ["Setup", "shorter"]
+__all__ = ["Setup", "shorter", "trained_on"]
 
 ALL, WITHIN = "all samples", "within categories"  # what the covariance of a whitening is of
 
@@ -29,6 +29,10 @@ class Setup:
         Whiten features before the method sees them.
     shrinkage : float or None
         ε of that whitening, None for that of MTH.
+    one_hot : bool
+        Names mean nothing to the method: all that it is told of two categories is that they differ.
+    n_train : int or None
+        Training samples, None for as many as the study says.
     """
 
     name: str
@@ -36,12 +40,15 @@ class Setup:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     whitening: str | None = None
     shrinkage: float | None = None
+    one_hot: bool = False
+    n_train: int | None = None
 
     def labels(self, source: Source) -> tuple[str, ...]:
         """Label sources to learn from; none where the method's kind says it all."""
         if self.method is None or METHODS[self.method].kind != SEMANTIC:
             return ()
-        if self.method == "MTH" and not self.parameters.get("semantics"):
+        blind = self.method == "MTH" and not self.parameters.get("semantics")
+        if blind or self.one_hot:
             return (ONE_HOT,)
         return source.labels
 
@@ -95,13 +102,46 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def shorter(change: str, parameters: Mapping[str, Any]) -> Setup:
+# What the paper's method has and MTH does not.
+ZSH_CHANGES: Mapping[str, Mapping[str, Any]] = {
+    "no rotation": {"rotation": None},
+    "Cayley rotation": {"rotation": "cayley"},
+    "3 sweeps": {"n_sweeps": 3},
+    "10 sweeps": {"n_sweeps": 10},
+    "300 anchors": {"n_anchors": 300},
+    "3000 anchors": {"n_anchors": 3000},
+    "anchors by k-means": {"anchors": "kmeans"},
+    "bandwidth 0.5": {"bandwidth": 0.5},
+    "bandwidth 8": {"bandwidth": 8.0},
+    "no graph": {"graph": None},
+}
+
+
+def shorter(change: str, parameters: Mapping[str, Any], *, one_hot: bool = False) -> Setup:
     """A variant of MTH of 1,024 units that is trained for 150 steps."""
-    return Setup(f"MTH short{change}", "MTH", {"n_steps": 150, "n_units": 1024, **parameters})
+    parameters = {"n_steps": 150, "n_units": 1024, **parameters}
+    return Setup(f"MTH short{change}", "MTH", parameters, one_hot=one_hot)
+
+
+def trained_on(setup: Setup, n_train: int) -> Setup:
+    """The same with so many training samples.
+
+    >>> trained_on(BASELINE, 3000).name
+    'MTH short, 3000 samples'
+    """
+    return replace(setup, name=f"{setup.name}, {n_train} samples", n_train=n_train)
 
 
 BASELINE = shorter("", {})
-ABLATIONS = tuple(shorter(f", {name}", changed) for name, changed in CHANGES.items())
+ABLATIONS = (
+    *(shorter(f", {name}", changed) for name, changed in CHANGES.items()),
+    *(shorter(f", pull {pull:g}", {"semantics": pull}, one_hot=True) for pull in (0.1, 0.3, 1.0)),
+)
+ZSH_ABLATIONS = (
+    Setup("ZSH, one-hot", "ZSH", one_hot=True),
+    *(Setup(f"ZSH, {name}", "ZSH", changed) for name, changed in ZSH_CHANGES.items()),
+)
+SIZED = (BASELINE, *(RIVALS[name] for name in SCALABLE))  # trained on fewer and more samples
 TRADEOFF = (
     BASELINE,
     *(shorter(f", lookup {value:g}", {"lookup": value}) for value in (0.25, 0.5, 0.75, 1.0)),

@@ -112,6 +112,17 @@ class Findings:
         found = {record["bits"] for record in self._where(data, setup, **where)}
         return sorted(bits for bits in found if bits is not None)
 
+    def sizes(self, data: str, setup: str | None = None) -> list[int]:
+        """How many training samples there were where not all were used, of a setup or of any."""
+        return sorted(
+            {
+                record["n_train"]
+                for record in self.records
+                if record["data"] == data and setup in (None, record["setup"])
+            }
+            - {"all"}
+        )
+
     def name_sources(self, data: str) -> list[str]:
         """Sources of vectors in searches by name."""
         found = (r["names"] for r in self.records if r["data"] == data and "names" in r)

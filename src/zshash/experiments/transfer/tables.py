@@ -1,6 +1,6 @@
 """A function for each section of the report: findings → tables."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
 from zshash.experiments.reproduction.report.document import Table
@@ -14,6 +14,7 @@ from zshash.experiments.transfer.rows import (
     mean_of,
     number,
     on_same_cells,
+    only,
     share,
     signed,
     t_of,
@@ -28,9 +29,13 @@ from zshash.experiments.transfer.setups import (
     MEANING,
     RIVALS,
     SCALABLE,
+    SIZED,
     TRADEOFF,
     WHITENABLE,
     WHITENED,
+    ZSH_ABLATIONS,
+    Setup,
+    trained_on,
 )
 from zshash.experiments.transfer.splits import DEVELOPMENT, FRESH, SOURCES
 from zshash.experiments.transfer.statistics import Findings, Paired, Scores, paired
@@ -46,9 +51,11 @@ __all__ = [
     "naming",
     "related",
     "seconds",
+    "sizes",
     "summary",
     "tradeoff",
     "whitening",
+    "zsh",
 ]
 
 OTHERS = (FAST.name, *RIVALS)
@@ -201,15 +208,25 @@ def all_seen(found: Findings) -> list[Table]:
 
 def ablations(found: Findings) -> list[Table]:
     """What a change of MTH does."""
+    return _changes(found, BASELINE, (*ABLATIONS, *TRADEOFF[1:]))
+
+
+def zsh(found: Findings) -> list[Table]:
+    """What a change of ZSH does."""
+    return _changes(found, RIVALS["ZSH"], ZSH_ABLATIONS)
+
+
+def _changes(found: Findings, baseline: Setup, changed: Sequence[Setup]) -> list[Table]:
+    """Setups against one they are variants of."""
     head = ["", "cells", "MAP", "change", "t", "precision", "change"]
     tables = []
-    for data, bits in _lengths(found, BASELINE.name):
+    for data, bits in _lengths(found, changed[0].name):
         rows = []
-        for setup in (*ABLATIONS, *TRADEOFF[1:]):
+        for setup in changed:
             pairs = [
                 paired(
                     found.scores(data, setup.name, bits, key),
-                    found.scores(data, BASELINE.name, bits, key),
+                    found.scores(data, baseline.name, bits, key),
                 )
                 for key in ("map", "precision")
             ]
@@ -218,12 +235,42 @@ def ablations(found: Findings) -> list[Table]:
                 figures = [number(ranked.theirs + ranked.difference), signed(ranked), t_of(ranked)]
                 figures += [number(precise.theirs + precise.difference), signed(precise)]
                 rows.append([setup.name, str(ranked.n), *figures])
-        own = [found.scores(data, BASELINE.name, bits, key) for key in ("map", "precision")]
+        compared = {cell for setup in changed for cell in found.scores(data, setup.name, bits)}
+        own = [
+            only(found.scores(data, baseline.name, bits, key), compared)
+            for key in ("map", "precision")
+        ]
         cells, ranking = mean_of(own[0])
-        first = [BASELINE.name, cells, ranking, "–", "–", mean_of(own[1])[1], "–"]
-        caption = f"{_place(data, bits)}: changes against {BASELINE.name}."
+        first = [baseline.name, cells, ranking, "–", "–", mean_of(own[1])[1], "–"]
+        caption = f"{_place(data, bits)}: changes against {baseline.name}."
         tables.append(Table(head, [first, *rows], caption))
     return tables
+
+
+def sizes(found: Findings) -> list[Table]:
+    """More and fewer training samples."""
+    tables = []
+    for data, bits in _lengths(found, BASELINE.name):
+        by_size = {setup.name: _by_size(found, data, bits, setup) for setup in SIZED}
+        numbers = sorted({size for scores in by_size.values() for size in scores})
+        rows = []
+        for name, scores in by_size.items():
+            shared = set.intersection(*map(set, scores.values())) if scores else set()
+            if len(scores) == len(numbers) and shared:
+                means = (mean_of(only(scores[size], shared))[1] for size in numbers)
+                rows.append([name, str(len(shared)), *means])
+        head = ["samples", "cells", *(f"{size:,}" for size in numbers)]
+        caption = f"{_place(data, bits)}: MAP by the number of training samples."
+        tables += [Table(head, rows, caption)] if rows and len(numbers) > 1 else []
+    return tables
+
+
+def _by_size(found: Findings, data: str, bits: int, setup: Setup) -> dict[int, Scores]:
+    """Scores of a setup by its training samples."""
+    own = dict.fromkeys(found.sizes(data, setup.name), setup.name)
+    own |= {size: trained_on(setup, size).name for size in found.sizes(data) if size not in own}
+    by_size = {size: found.scores(data, name, bits) for size, name in own.items()}
+    return {size: scores for size, scores in by_size.items() if scores}
 
 
 def whitening(found: Findings) -> list[Table]:
