@@ -26,7 +26,8 @@ def make(n=24, n_bits=6, n_units=5, p=2, n_steps=10, size=1024, imaginary=0.4, p
     Z = rng.standard_normal((3, 4))[categories] + 0.7 * rng.standard_normal((n, 4))
     Z = (Z - Z.mean(axis=0)).astype(np.float32)
     meanings = 0.5 * rng.standard_normal((3, p)).astype(np.float32)
-    batches = Batches(Z, categories, meanings, size=size, imaginary=imaginary, rng=rng)
+    options = {"novelty": 0.1, "size": size, "imaginary": imaginary, "rng": rng}
+    batches = Batches(Z, categories, meanings, **options)
     weights = random_units(rng.standard_normal((4, n_bits)) / 2, n_units, rng)
     for array in (weights.b, weights.a, weights.O):
         array += 0.3 * rng.standard_normal(array.shape).astype(np.float32)

@@ -13,7 +13,12 @@ def make(n=100, n_categories=7, seed=0, categories=None, p=0, **parameters):
             :n
         ]
     meanings = rng.standard_normal((categories.max() + 1, p)).astype(np.float32)
-    parameters = {"size": 20, "imaginary": 0.5, "rng": np.random.RandomState(1)} | parameters
+    parameters = {
+        "novelty": 0.0,
+        "size": 20,
+        "imaginary": 0.5,
+        "rng": np.random.RandomState(1),
+    } | parameters
     return Batches(Z, categories, meanings, **parameters), categories, meanings
 
 
@@ -91,8 +96,8 @@ def test_no_categories_are_imagined_where_all_samples_are_alone():
     np.testing.assert_array_equal(batches.rows(draw), batches.Z[draw.samples])
 
 
-def test_a_lesson_is_rows_of_unit_length_and_what_they_mean():
-    batches, categories, meanings = make(p=3)
+def test_a_lesson_is_rows_of_unit_length_how_novel_they_are_and_what_they_mean():
+    batches, categories, meanings = make(p=3, novelty=0.04)
     batches.Z[4] = 0
     for _ in range(10):  # until all samples had their turn
         draw = batches.draw()
@@ -104,14 +109,17 @@ def test_a_lesson_is_rows_of_unit_length_and_what_they_mean():
         np.testing.assert_allclose(
             np.linalg.norm(lesson[:, :5], axis=1), lengths[:, 0] > 0, rtol=1e-5
         )
-        np.testing.assert_array_equal(lesson[:MEMBERS, 5:], 0)
-        np.testing.assert_array_equal(lesson[MEMBERS:, 5:], meanings[categories[draw.samples]])
+        np.testing.assert_allclose(lesson[:, 5], 0.2 * batches.novelty(rows), rtol=1e-6)
+        np.testing.assert_array_equal(lesson[:MEMBERS, 6:], 0)
+        np.testing.assert_array_equal(lesson[MEMBERS:, 6:], meanings[categories[draw.samples]])
 
 
-def test_without_meanings_a_lesson_is_rows_alone():
+def test_without_meanings_and_novelty_a_lesson_is_rows_alone():
     batches, _, _ = make()
     draw = batches.draw()
-    assert batches.lesson(draw, batches.rows(draw)).shape == (20, 5)
+    lesson = batches.lesson(draw, batches.rows(draw))
+    assert lesson.shape == (20, 6)
+    np.testing.assert_array_equal(lesson[:, 5], 0)
 
 
 def test_same_seed_same_batches():

@@ -91,6 +91,17 @@ def test_cifar10_truck(data_folder):
     assert max(best["precision"], other["precision"]) < 0.1
 
 
+def test_novelty_finds_automobiles_that_nobody_labelled(data_folder):
+    cifar = load_features(data_folder / "features" / "cifar10_lite0_pca256.npz")
+    split = zero_shot_split(cifar.labels, [1], n_train=3000, n_queries=200, random_state=0)
+    maps = []
+    for novelty in (0, MTH().novelty):
+        hasher = MTH(32, effort="fast", novelty=novelty, normalize=True, random_state=0)
+        hasher.fit(cifar.X[split.train], cifar.labels[split.train])
+        maps.append(scores(hasher, cifar.X, cifar.labels, split, 5000)["map"])
+    assert maps[1] > maps[0] + 0.03
+
+
 @pytest.mark.parametrize("parameters", [{}, {"normalize": True}, {"n_bits": 70}])
 def test_the_hash_function_is_the_network_it_shows(data, parameters):
     hasher = make(**parameters).fit(data.X, data.labels)
@@ -230,8 +241,8 @@ def test_targets_that_are_all_different(data):
     hasher = make(semantics=0.2).fit(data.X[:300], Y)
     assert hasher.mapping_.shape == (24, 5)
     assert np.isfinite(hasher.loss_).all()
-    alone = make(n_steps=5).fit(data.X[:300], Y)
-    none = make(n_steps=5, imaginary=0).fit(data.X[:300], data.labels[:300])
+    alone = make(n_steps=5, novelty=0).fit(data.X[:300], Y)
+    none = make(n_steps=5, novelty=0, imaginary=0).fit(data.X[:300], data.labels[:300])
     np.testing.assert_array_equal(alone.encode(data.X), none.encode(data.X))
 
 
@@ -286,7 +297,15 @@ def test_units_and_steps_follow_from_effort_unless_they_are_given(data):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"shrinkage": 0}, {"imaginary": 1}, {"neighborhood": 1}, {"neighborhood": 1e-9}]
+    "parameters",
+    [
+        {"shrinkage": 0},
+        {"imaginary": 1},
+        {"novelty": 0},
+        {"novelty": 1},
+        {"neighborhood": 1},
+        {"neighborhood": 1e-9},
+    ],
 )
 def test_limits_of_parameters_do_no_harm(data, parameters):
     hasher = make(**parameters).fit(data.X[:300], data.labels[:300])
@@ -301,6 +320,7 @@ def test_limits_of_parameters_do_no_harm(data, parameters):
         ({"effort": "some"}, "effort must be one of 'best', 'fast', got 'some'"),
         ({"lookup": 1.1}, "lookup must be a number of at least 0 and of at most 1, got 1.1"),
         ({"semantics": -0.1}, "semantics must be a number of at least 0 and of at most 1"),
+        ({"novelty": 2}, "novelty must be a number of at least 0 and of at most 1, got 2"),
         ({"imaginary": "all"}, "imaginary must be a number of at least 0 and of at most 1"),
         ({"neighborhood": 0}, "neighborhood must be a number of at most 1 and above 0, got 0"),
         ({"neighborhood": 1.5}, "neighborhood must be a number of at most 1 and above 0"),

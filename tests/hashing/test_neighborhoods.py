@@ -32,6 +32,12 @@ def rates_of(teacher, perplexity):
     return np.exp([brentq(excess, -9, 14, args=(s,)) for s in others])
 
 
+def widths_of(teacher):
+    """How far below the largest similarity of each row the mean of them lies."""
+    others = [np.delete(row, i).astype(np.float64) for i, row in enumerate(teacher)]
+    return np.array([s.max() - s.mean() for s in others])
+
+
 def compared(teacher, student, perplexity, guess=20.0):
     """Loss, p and the gradient by logits that `compare` gives, all in float64."""
     q, G = softmax(without_self(student), axis=1), student.copy()
@@ -45,22 +51,36 @@ def compared(teacher, student, perplexity, guess=20.0):
 def test_neighbourhoods_have_the_perplexity_asked_for(n, perplexity):
     teacher, student = similarities(n)
     rates = rates_of(teacher, perplexity)
-    _, p, _, guess = compared(teacher, student, perplexity, rates.mean())
-    np.testing.assert_allclose(entr(p.clip(0)).sum(axis=1), np.log(perplexity), atol=0.01)
+    exact = (rates * widths_of(teacher)).mean()
+    _, p, _, guess = compared(teacher, student, perplexity, exact)
+    np.testing.assert_allclose(entr(p.clip(0)).sum(axis=1), np.log(perplexity), atol=5e-4)
     np.testing.assert_allclose(
         p, softmax(rates[:, None] * without_self(teacher), axis=1), atol=0.01
     )
-    assert guess == pytest.approx(rates.mean(), rel=0.02)
+    assert guess == pytest.approx(exact, rel=0.02)
 
 
 def test_a_guess_far_off_is_mended_call_by_call():
     teacher, student = similarities(200)
-    exact = rates_of(teacher, 8).mean()
+    exact = (rates_of(teacher, 8) * widths_of(teacher)).mean()
     for guess in (0.01, 20.0, 1e4):
         for _ in range(3):
             _, p, _, guess = compared(teacher, student, 8, guess)
         assert guess == pytest.approx(exact, rel=0.01)
         np.testing.assert_allclose(entr(p.clip(0)).sum(axis=1), np.log(8), atol=0.01)
+
+
+def test_rows_whose_rates_differ_much_have_it_too():
+    rng = np.random.RandomState(0)
+    scales = np.exp(rng.uniform(-1.5, 1.5, (300, 1)))
+    teacher = np.tanh(0.3 * scales * rng.standard_normal((300, 300))).astype(np.float32)
+    teacher[np.arange(300), np.arange(300) - 1] = 1  # as of a row that is there twice
+    student = np.zeros_like(teacher)
+    rates = rates_of(teacher, 9)
+    assert rates.max() > 10 * rates.min()
+    for guess in (0.1, 20.0, (rates * widths_of(teacher)).mean()):
+        _, p, _, _ = compared(teacher, student, 9, guess)
+        np.testing.assert_allclose(entr(p.clip(0)).sum(axis=1), np.log(9), atol=5e-4)
 
 
 @pytest.mark.parametrize("n", [3, 17, 260])

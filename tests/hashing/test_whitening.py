@@ -65,6 +65,15 @@ def test_axes_are_directions_of_falling_variance(X):
     assert (axes[np.abs(axes).argmax(axis=0), np.arange(6)] > 0).all()
 
 
+@pytest.mark.parametrize("more", [0.5, 2.0])
+def test_milder_axes_give_the_lengths_of_a_milder_whitening(X, more):
+    rows, metric = Rows(X), whiten(Rows(X), 0.02)
+    Z = metric(rows).X @ metric.milder(more)
+    shrinkage = 0.02 + more * 1.02  # of a mean variance that is 0.02 larger than that of X
+    expected = whitened(X, shrinkage) @ metric.axes
+    np.testing.assert_allclose(Z / np.std(Z[:, 0]), expected / np.std(expected[:, 0]), atol=1e-3)
+
+
 @pytest.mark.parametrize("shrinkage", [0, 0.02])
 def test_constant_columns_stay_finite_and_say_nothing(X, shrinkage):
     padded = np.hstack([X, np.full((len(X), 2), 7, dtype=np.float32)])

@@ -51,9 +51,8 @@ def trainings(device, p, n=304):
         categories = np.arange(n) % 7
         Z = (rng.standard_normal((7, 9))[categories] + rng.standard_normal((n, 9))) / 4
         meanings = rng.standard_normal((7, p)).astype(np.float32) / 3
-        batches = Batches(
-            Z.astype(np.float32), categories, meanings, size=200, imaginary=0.25, rng=rng
-        )
+        options = {"novelty": 0.1, "size": 200, "imaginary": 0.25, "rng": rng}
+        batches = Batches(Z.astype(np.float32), categories, meanings, **options)
         weights = random_units(rng.standard_normal((9, 16)), 32, rng)
         where = {} if which is Distillation else {"device": torch.device(device)}
         options = {"perplexity": 12.0, "temperature": 0.6, "rate": 3e-3, "n_steps": 30}

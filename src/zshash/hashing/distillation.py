@@ -16,7 +16,7 @@ from zshash.hashing.networks import Adam
 
 PART_ROWS = 256  # of a batch, worked on at a time
 WARM_UP = 0.05  # share of the training in which steps grow
-GUESS = 20.0  # of 1/τ, to begin with
+GUESS = 8.0  # of w/τ, to begin with: see `compare`
 
 
 class Distillation:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zshash.hashing.base import unit_rows
+from zshash.hashing.novelty import Novelty
 
 MEMBERS = 8  # of an imaginary category in a batch
 CLOSENESS = 0.5  # of its centre to a sample, where the mean of all samples is at 0
@@ -36,6 +37,8 @@ class Batches:
         Which category each sample belongs to, 0, 1, ….
     meanings : ndarray of shape (c, p), float32
         What the teacher knows of each category beside what its samples look like; p may be 0.
+    novelty : float
+        How much it counts for the teacher that two rows are alike in being novel, or not.
     size : int
         Rows of a batch, at most n.
     imaginary : float
@@ -43,9 +46,11 @@ class Batches:
     rng : RandomState
     """
 
-    def __init__(self, Z, categories, meanings, *, size, imaginary, rng):
+    def __init__(self, Z, categories, meanings, *, novelty, size, imaginary, rng):
         self.Z, self.meanings, self.size = Z, meanings[categories], min(size, len(Z))
-        self.deviations = Z - category_means(Z, categories)[categories]
+        means = category_means(Z, categories)
+        self.deviations = Z - means[categories]
+        self.novelty, self.weight = Novelty(Z, categories, means), np.float32(np.sqrt(novelty))
         self._scattered = np.flatnonzero(np.bincount(categories)[categories] > 1)
         self._n_imaginary = int(imaginary * self.size) // MEMBERS if len(self._scattered) else 0
         self._order, self._rng = np.empty(0, dtype=np.int64), rng
@@ -62,10 +67,11 @@ class Batches:
         return np.concatenate([imagined, self.Z[draw.samples]])
 
     def lesson(self, draw, rows):
-        """What the teacher compares: rows of unit length, and beside them what they mean."""
+        """What the teacher compares: rows of unit length, how novel they are, what they mean."""
         meanings = np.zeros((len(rows), self.meanings.shape[1]), dtype=np.float32)
         meanings[len(draw.centres) :] = self.meanings[draw.samples]
-        return np.hstack([unit_rows(rows), meanings])
+        novelty = self.weight * self.novelty(rows)
+        return np.hstack([unit_rows(rows), novelty[:, None], meanings])
 
     def _next(self, count):
         """Numbers of the samples whose turn it is."""

@@ -43,6 +43,7 @@ from zshash.hashing.targets import merge_rows
 from zshash.hashing.whitening import whiten
 
 LOOKUP_BITS = 24  # that tell samples apart where look-up is all that counts
+FIRST_SHRINKAGE = 2.0  # of the whitening whose axes the first bits are made of
 TEMPERATURE, SEMANTIC_TEMPERATURE = 0.57, 1.27  # of the student, without and with names
 LAMBDA = 1e-2  # of the map to label vectors
 
@@ -77,6 +78,9 @@ class MTH(Meaning, SupervisedHasher):
     semantics : float, default 0
         How much the names' meaning counts beside what samples look like, 0 to 1, where y holds
         label vectors: related categories come nearer, at the expense of the query's own.
+    novelty : float, default 0.03
+        How much it counts that two samples are both unlike, or both like, the seen categories. New
+        categories are then found more easily among seen ones, which lose a little.
     shrinkage : float, default 0.02
         ε of the whitening: what is added to all variances, as a share of their mean. The larger it
         is, the less the features are changed.
@@ -121,6 +125,7 @@ class MTH(Meaning, SupervisedHasher):
         effort="best",
         lookup=0.0,
         semantics=0.0,
+        novelty=0.03,
         shrinkage=0.02,
         imaginary=0.25,
         neighborhood=0.03,
@@ -134,6 +139,7 @@ class MTH(Meaning, SupervisedHasher):
         self.effort = effort
         self.lookup = lookup
         self.semantics = semantics
+        self.novelty = novelty
         self.shrinkage = shrinkage
         self.imaginary = imaginary
         self.neighborhood = neighborhood
@@ -166,7 +172,8 @@ class MTH(Meaning, SupervisedHasher):
         rng, rows, effort = check_random_state(self.random_state), Rows(X), EFFORTS[self.effort]
         whitening = whiten(rows, self.shrinkage)
         Z = whitening(rows)
-        first = first_bits(Z, whitening.axes, self._n_live, effort.rounds, rng)
+        axes = whitening.milder(FIRST_SHRINKAGE)
+        first = first_bits(Z, axes, self._n_live, effort.rounds, rng)
         weights = random_units(first, self.n_units or effort.units, rng)
         batches = self._batches(Z.X, targets, effort.batch, rng)
         self.loss_ = distillation(
@@ -187,6 +194,7 @@ class MTH(Meaning, SupervisedHasher):
             Z,
             categories[targets.rows],
             meanings if self.semantics else meanings[:, :0],
+            novelty=self.novelty,
             size=size,
             imaginary=self.imaginary,
             rng=rng,
@@ -235,7 +243,7 @@ class MTH(Meaning, SupervisedHasher):
     def _check_parameters(self):
         self._check_common()
         check_choice(self, "effort", tuple(EFFORTS))
-        for name in ("lookup", "semantics", "imaginary"):
+        for name in ("lookup", "semantics", "novelty", "imaginary"):
             check_number(self, name, Real, minimum=0, maximum=1)
         check_number(self, "neighborhood", Real, above=0, maximum=1)
         check_number(self, "shrinkage", Real, minimum=0)
@@ -246,7 +254,7 @@ class MTH(Meaning, SupervisedHasher):
 
 
 def first_bits(Z, axes, n_bits, rounds, rng):
-    """Linear bits W (d, n_bits) to begin with: the axes of largest variance, rotated to signs.
+    """Linear bits W (d, n_bits) to begin with: the first of these axes, rotated to signs.
 
     Z W has a mean square of 1. Where there are more bits than axes, they are Gaussian.
     """

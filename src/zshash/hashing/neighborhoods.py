@@ -8,10 +8,10 @@ import numpy as np
 
 from zshash._compiled import compiled, compiled_sums
 
-# Steps of Newton's method. Most rows then have the entropy wanted to a hundredth; where 1/τ differs
-# much from row to row, about one row in six, whose steps lead to and fro, may be far from it.
-STEPS = 4
+STEPS = 12  # of Newton's method at most
+CLOSE = 2e-4  # that an entropy is to what is wanted when it will do
 SLOWEST, FASTEST = 1e-2, 1e4  # that 1/τ may be
+NARROWEST = 1e-6  # that similarities may lie below the largest in the mean
 FARTHEST = np.log(4.0)  # that 1/τ may change in a step, as a logarithm
 LOG2_E, LEAST = np.float32(np.log2(np.e)), np.float32(-100)
 # 2^f for f in [0, 1], to a few millionths: a polynomial through as many points.
@@ -22,11 +22,12 @@ TWO_TO = tuple(np.polyfit(_POINTS, 2**_POINTS, 5).astype(np.float32))
 def compare(teacher, student, start, perplexity, guess):
     """Replace the logits `student` (r, n) of rows start, start + 1, … by q − p.
 
-    `teacher` (r, n) holds similarities, from which p follows with the perplexity given (for most
-    rows: see `STEPS`), and q is the softmax of `student`; neither counts a row among its own
-    neighbours. q − p is the gradient of Σ KL(p‖q) by the logits. `teacher` is used up.
+    `teacher` (r, n) holds similarities, from which p follows with the perplexity given, and q is
+    the softmax of `student`; neither counts a row among its own neighbours. q − p is the gradient
+    of Σ KL(p‖q) by the logits. `teacher` is used up.
 
-    Returns Σ KL(p‖q) and the mean of 1/τ, which serves as the `guess` of the next call.
+    Returns Σ KL(p‖q) and the `guess` of the next call: the mean of w/τ, where w lies between the
+    largest and the mean similarity of a row. It differs less from row to row than 1/τ does.
     """
     rows = np.arange(len(teacher))
     teacher[rows, start + rows] = student[rows, start + rows] = -np.inf
@@ -36,15 +37,15 @@ def compare(teacher, student, start, perplexity, guess):
 
 @compiled
 def _compare(teacher, student, tops, start, entropy, guess):
-    total, rates = 0.0, 0.0
+    total, guesses = 0.0, 0.0
     p = np.empty(teacher.shape[1], dtype=np.float32)
     q = np.empty(teacher.shape[1], dtype=np.float32)
     powers = np.empty(teacher.shape[1], dtype=np.int32)
     for row in range(len(teacher)):
         own, s, logits = start + row, teacher[row], student[row]
-        _begin_at_top(s, tops[0, row], own)
-        rate, log_sum = _sharpen(s, own, entropy, guess, p, powers)
-        rates += rate
+        width = max(_begin_at_top(s, tops[0, row], own), NARROWEST)
+        rate, log_sum = _sharpen(s, own, entropy, guess / width, p, powers)
+        guesses += rate * width
         information = rate * _inner(p, s) - log_sum  # Σ p log p
         _begin_at_top(logits, tops[1, row], own)
         exponentials(logits, np.float32(1), q, powers)
@@ -52,23 +53,32 @@ def _compare(teacher, student, tops, start, entropy, guess):
         mass = _sum(q)
         total += information - _inner(p, logits) + np.log(mass)
         _difference(q, np.float32(1 / mass), p, logits)
-    return total, rates / len(teacher)
+    return total, guesses / len(teacher)
 
 
 @compiled
 def _begin_at_top(s, top, own):
-    """Subtract the largest entry but `own`, in place; `own` becomes 0."""
+    """Subtract the largest entry but `own`, in place; `own` becomes 0.
+
+    Returns how far the others are below the largest in the mean.
+    """
+    s[own] = top
     for j in range(len(s)):
         s[j] -= top
-    s[own] = 0
+    return -_sum(s) / (len(s) - 1)
 
 
 @compiled
 def _sharpen(s, own, entropy, rate, p, powers):
     """Fill p with the softmax of rate · s that has this entropy.
 
+    Newton's method, between the rates that were too slow and too fast: it halves what lies
+    between where a step would leave it.
+
     Returns the rate, 1/τ, and the logarithm of the sum that the softmax divides by.
     """
+    slowest, fastest = SLOWEST, FASTEST
+    rate = min(max(rate, SLOWEST), FASTEST)
     for _ in range(STEPS):
         exponentials(s, np.float32(rate), p, powers)
         p[own] = 0
@@ -76,9 +86,16 @@ def _sharpen(s, own, entropy, rate, p, powers):
         mean = first / total
         spread = max(second / total - mean * mean, 1e-12)
         excess = np.log(total) - rate * mean - entropy
+        if abs(excess) < CLOSE:
+            break
+        if excess > 0:
+            slowest = rate
+        else:
+            fastest = rate
         step = excess / (rate * rate * spread)
         rate *= np.exp(min(max(step, -FARTHEST), FARTHEST))
-        rate = min(max(rate, SLOWEST), FASTEST)
+        if not slowest < rate < fastest:
+            rate = np.sqrt(slowest * fastest)
     exponentials(s, np.float32(rate), p, powers)
     p[own] = 0
     total = _sum(p)

@@ -21,10 +21,16 @@ class Whitening:
     mean: np.ndarray  # (d,)
     T: np.ndarray  # (d, d), symmetric
     axes: np.ndarray  # (d, d), U with the largest variance first
+    variances: np.ndarray  # (d,), E + ε·mean(E)
 
     def __call__(self, rows):
         """Z as `Rows`, float32."""
         return rows.mapped(centred_axes, self.mean, self.T.astype(np.float32))
+
+    def milder(self, shrinkage):
+        """Axes of z, as long as they would be in a metric of so much more shrinkage."""
+        variances = self.variances
+        return self.axes * np.sqrt(variances / (variances + shrinkage * variances.mean()))
 
 
 def whiten(rows, shrinkage):
@@ -38,4 +44,4 @@ def whiten(rows, shrinkage):
     damped = values + max(shrinkage, LEAST_SHRINKAGE) * values.mean()
     shrunk = values / damped
     T = (axes / np.sqrt(damped * shrunk.sum())) @ axes.T
-    return Whitening(mean, T, axes)
+    return Whitening(mean, T, axes, damped)

@@ -10,6 +10,7 @@ from zshash.experiments.transfer.setups import (
     ABLATIONS,
     BASELINE,
     BEST,
+    CENTRED,
     COSINES,
     FAST,
     LOOKUP,
@@ -176,6 +177,11 @@ def _whitening(study: Study, seeds: Sequence[int]) -> Cells:
         yield from _searches(study, seed, setup, bits)
 
 
+def _centred(study: Study, seeds: Sequence[int]) -> Cells:
+    for seed, setup in product(seeds, CENTRED):
+        yield from _searches(study, seed, setup, study.main)
+
+
 def _names(study: Study, seeds: Sequence[int]) -> Cells:
     for seed, setup, names in product(seeds, (RIVALS["ZSH"], BEST), study.name_sources):
         for cell in _searches(study, seed, setup, study.main):
@@ -209,6 +215,7 @@ PARTS = {
     "tradeoff": Part(_tradeoff, 1),
     "cosine": Part(_cosine, 1),
     "whitening": Part(_whitening, 1),
+    "centred": Part(_centred, 1),
     "names": Part(_names, 5),
 }
 

@@ -35,6 +35,7 @@ SECTIONS = {
     "zsh": ("Variants of ZSH", tables.zsh),
     "sizes": ("More and fewer training samples", tables.sizes),
     "whitening": ("Whitening alone", tables.whitening),
+    "centred": ("Another origin", tables.centred),
     "time": ("Seconds of a fit", tables.seconds),
 }
 

@@ -54,6 +54,8 @@ def run_cell(cell: Cell, study: Study, device: str | None = None) -> Record:
     protocol = cell.source.protocol(cell.split, cell.n_train)
     dataset = cell.source.load()
     split = protocol.split(dataset, cell.seed)
+    if cell.setup.centred:
+        dataset = replace(dataset, X=dataset.X - dataset.X[split.train].mean(axis=0))
     if cell.setup.whitening is not None:
         dataset = whitened(dataset, split, cell.setup.whitening, cell.setup.shrinkage)
     if cell.bits is None:

@@ -29,6 +29,8 @@ class Setup:
         Whiten features before the method sees them.
     shrinkage : float or None
         ε of that whitening, None for that of MTH.
+    centred : bool
+        Put the origin of the features into the mean of the training samples first.
     one_hot : bool
         Names mean nothing to the method: all that it is told of two categories is that they differ.
     n_train : int or None
@@ -40,6 +42,7 @@ class Setup:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     whitening: str | None = None
     shrinkage: float | None = None
+    centred: bool = False
     one_hot: bool = False
     n_train: int | None = None
 
@@ -85,10 +88,17 @@ WHITENED = (
         for name in WHITENABLE
     ),
 )
+# Features whose origin no hidden picture had a part in.
+CENTRED = tuple(
+    replace(setup, name=f"{setup.name}, centred", centred=True)
+    for setup in (BEST, *(RIVALS[name] for name in SCALABLE))
+)
 CHANGES: Mapping[str, Mapping[str, Any]] = {
     "no whitening": {"shrinkage": 1e6},
     "shrinkage 0.2": {"shrinkage": 0.2},
     "shrinkage 2": {"shrinkage": 2.0},
+    "no novelty": {"novelty": 0.0},
+    "novelty 0.1": {"novelty": 0.1},
     "no imaginary categories": {"imaginary": 0.0},
     "imaginary 0.75": {"imaginary": 0.75},
     "neighborhood 0.01": {"neighborhood": 0.01},

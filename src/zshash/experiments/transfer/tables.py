@@ -23,6 +23,7 @@ from zshash.experiments.transfer.setups import (
     ABLATIONS,
     BASELINE,
     BEST,
+    CENTRED,
     COSINES,
     FAST,
     LOOKUP,
@@ -44,6 +45,7 @@ __all__ = [
     "ablations",
     "all_seen",
     "asymmetric",
+    "centred",
     "comparison",
     "cosines",
     "fresh_comparison",
@@ -280,6 +282,16 @@ def whitening(found: Findings) -> list[Table]:
         names = (FAST.name, *(setup.name for setup in WHITENED), *WHITENABLE)
         caption = f"{_place(data, bits)}: MAP of codes of whitened features."
         tables += against(found, data, bits, BEST.name, names, caption)
+    return tables
+
+
+def centred(found: Findings) -> list[Table]:
+    """Features with another origin."""
+    leader, *others = (setup.name for setup in CENTRED)
+    tables: list[Table] = []
+    for data, bits in _lengths(found, leader):
+        caption = f"{_place(data, bits)}: MAP where the mean of the training samples is the origin."
+        tables += against(found, data, bits, leader, others, caption)
     return tables
 
 

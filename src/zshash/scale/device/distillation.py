@@ -5,8 +5,16 @@ import torch
 
 from zshash.hashing.distillation import GUESS, pace, slope_at
 from zshash.hashing.imagination import CLOSENESS
-from zshash.hashing.neighborhoods import FARTHEST, FASTEST, SLOWEST, STEPS
+from zshash.hashing.neighborhoods import (
+    CLOSE,
+    FARTHEST,
+    FASTEST,
+    NARROWEST,
+    SLOWEST,
+    STEPS,
+)
 from zshash.hashing.networks import DECAYS, TINY
+from zshash.hashing.novelty import MOST
 
 __all__ = ["DeviceDistillation"]
 
@@ -28,6 +36,9 @@ class DeviceDistillation:
         batches = self._batches
         known = batches.Z, batches.deviations, batches.meanings
         self._Z, self._deviations, self._meanings = map(self._bring, known)
+        self._means, self._lengths = map(
+            self._bring, (batches.novelty.means, batches.novelty.lengths)
+        )
         learned = [self._bring(array).requires_grad_() for array in self._weights]
         adam = torch.optim.Adam(learned, lr=self._rate, betas=DECAYS, eps=TINY)
         shares = [number / self._n_steps for number in range(self._n_steps)]
@@ -60,7 +71,16 @@ class DeviceDistillation:
         Z = torch.cat([imagined, self._Z[samples]])
         unknown = Z.new_zeros(len(centres), self._meanings.shape[1])
         meanings = torch.cat([unknown, self._meanings[samples]])
-        return Z, torch.hstack([torch.nn.functional.normalize(Z, dim=1), meanings])
+        novelty = float(self._batches.weight) * self._novelty(Z)
+        shapes = torch.nn.functional.normalize(Z, dim=1)
+        return Z, torch.hstack([shapes, novelty[:, None], meanings])
+
+    def _novelty(self, Z):
+        """As `Novelty`."""
+        known = self._batches.novelty
+        nearest = (2 * Z @ self._means.T - self._lengths).amax(dim=1)
+        raw = Z.square().sum(dim=1) / 2 - nearest
+        return ((raw - float(known.centre)) / float(known.spread)).clamp(-MOST, MOST)
 
     def _loss(self, lesson, V):
         n, n_bits = V.shape
@@ -76,7 +96,9 @@ class DeviceDistillation:
         """p of the perplexity wanted, as `neighborhoods` finds it."""
         s = s - s.amax(dim=1, keepdim=True)
         finite = s.nan_to_num(neginf=0)
-        rate = self._guess.expand(len(s), 1)
+        width = (-finite.sum(dim=1, keepdim=True) / (len(s) - 1)).clamp(NARROWEST)
+        rate = (self._guess / width).clamp(SLOWEST, FASTEST)
+        slowest, fastest = torch.full_like(rate, SLOWEST), torch.full_like(rate, FASTEST)
         for _ in range(STEPS):
             p = torch.exp(rate * s)
             total = p.sum(dim=1, keepdim=True)
@@ -84,7 +106,12 @@ class DeviceDistillation:
             mean = (p * finite).sum(dim=1, keepdim=True)
             spread = ((p * finite.square()).sum(dim=1, keepdim=True) - mean.square()).clamp(1e-12)
             excess = total.log() - rate * mean - np.log(self._perplexity)
+            slowest = torch.where(excess > 0, rate, slowest)
+            fastest = torch.where(excess > 0, fastest, rate)
             step = (excess / (rate.square() * spread)).clamp(-FARTHEST, FARTHEST)
-            rate = (rate * step.exp()).clamp(SLOWEST, FASTEST)
-        self._guess = rate.mean()
+            moved = rate * step.exp()
+            is_between = (slowest < moved) & (moved < fastest)
+            moved = torch.where(is_between, moved, (slowest * fastest).sqrt())
+            rate = torch.where(excess.abs() < CLOSE, rate, moved)
+        self._guess = (rate * width).mean()
         return torch.softmax(rate * s, dim=1)
