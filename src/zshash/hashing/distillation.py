@@ -1,7 +1,8 @@
 """Teach a network the neighbourhoods of its inputs.
 
-For a batch of inputs z, the teacher's similarities are the cosines of z_i and z_j, the student's
-v_i·v_j / l, where v = tanh(s u(z)) stands for l bits and s grows from 1 to 3 during the training.
+For a batch of inputs z, the teacher's similarities are inner products of lessons, the cosines of
+z_i and z_j and what counts beside them (see `Batches.lesson`), the student's v_i·v_j / l, where
+v = tanh(s u(z)) stands for l bits and s grows from 1 to 3 during the training.
 Minimise, over the weights of u, the mean over i of KL(p_i‖q_i) between the neighbourhoods of both
 (see `neighborhoods`), and two terms that let every bit halve the samples and tell something of its
 own: the mean over bits of the square of their means, and the mean square of VᵀV/n − I.
@@ -86,11 +87,11 @@ class Distillation:
 
         def work(part):
             teacher, student = lesson[part] @ lesson.T, (V[part] * scale) @ V.T
-            loss, rate = compare(teacher, student, part.start, float(self.perplexity), guess)
-            return loss, rate, student @ V, student.T @ V[part]
+            loss, found = compare(teacher, student, part.start, float(self.perplexity), guess)
+            return loss, found, student @ V, student.T @ V[part]
 
-        losses, rates, rows, columns = zip(*map_blocks(work, _parts(V)), strict=True)
-        self._guess = float(np.mean(rates))
+        losses, found, rows, columns = zip(*map_blocks(work, _parts(V)), strict=True)
+        self._guess = float(np.mean(found))
         dV = np.concatenate(rows)
         for block in columns:
             dV += block

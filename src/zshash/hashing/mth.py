@@ -6,7 +6,8 @@ Carry over the metric learned on seen categories, not their labels.
    where new categories may stand out, count as much as those that tell the seen ones apart.
 2. Imagine categories: what scatters the members of a seen category, around centres of which there
    is no end (`imagination`), so that bits are not spent on the seen categories alone.
-3. Teach a network u the neighbourhoods of z (`distillation`). Its signs are the bits.
+3. Teach a network u the neighbourhoods of z (`distillation`), in which samples are the nearer the
+   more they have in common in being unlike all seen categories (`novelty`). Its signs are the bits.
 4. Read meaning from the codes B of the training samples: A = (BᵀB + λI)⁻¹BᵀY (VᵀV + μI)⁻¹ maps
    codes to label vectors. V are those of the seen categories; the last factor lets directions that
    many of them share count less.

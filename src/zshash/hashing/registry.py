@@ -93,7 +93,7 @@ _ALL = (
         {
             "shrinkage": (0.02, 0.2, 2.0),
             "imaginary": (0.0, 0.25, 0.5),
-            "neighborhood": (0.01, 0.03, 0.1),
+            "novelty": (0.0, 0.03, 0.1),
         },
     ),
     Method(
