@@ -81,6 +81,16 @@ def test_without_categories_it_is_the_length_alone():
     np.testing.assert_array_equal(np.argsort(scores), np.argsort(np.square(Z).sum(axis=1)))
 
 
+def test_many_samples_are_worked_on_in_blocks(monkeypatch):
+    Z, categories = scattered()
+    whole = make(Z, categories)
+    monkeypatch.setattr("zshash.hashing.novelty.BLOCK_ROWS", 100)
+    parts = make(Z, categories)
+    np.testing.assert_allclose(
+        [parts.centre, parts.spread], [whole.centre, whole.spread], rtol=1e-5
+    )
+
+
 def test_samples_that_are_all_alike():
     Z = np.zeros((20, 3), dtype=np.float32)
     np.testing.assert_array_equal(make(Z, np.arange(20) % 2)(Z), 0)

@@ -26,8 +26,8 @@ def compare(teacher, student, start, perplexity, guess):
     the softmax of `student`; neither counts a row among its own neighbours. q − p is the gradient
     of Σ KL(p‖q) by the logits. `teacher` is used up.
 
-    Returns Σ KL(p‖q) and the `guess` of the next call: the mean of w/τ, where w lies between the
-    largest and the mean similarity of a row. It differs less from row to row than 1/τ does.
+    Returns Σ KL(p‖q) and the `guess` of the next call: the mean of w/τ, w being the largest
+    similarity of a row less the mean of them. It differs less from row to row than 1/τ does.
     """
     rows = np.arange(len(teacher))
     teacher[rows, start + rows] = student[rows, start + rows] = -np.inf

@@ -6,7 +6,9 @@ taken off: members of remote categories are far from their means, too.
 """
 
 import numpy as np
+from sklearn.utils import gen_batches
 
+BLOCK_ROWS = 2**16  # that are compared with all means at a time
 FEWEST = 10  # samples of a category that has a mean worth the name
 MOST = 3.0  # standard deviations that count
 
@@ -36,7 +38,7 @@ class Novelty:
         common = means[np.bincount(categories, minlength=len(means)) >= FEWEST]
         self.means = np.vstack([np.zeros_like(means[:1]), common])
         self.lengths = np.square(self.means).sum(axis=1)
-        raw = self._raw(Z)
+        raw = np.concatenate([self._raw(Z[part]) for part in gen_batches(len(Z), BLOCK_ROWS)])
         self.centre, self.spread = raw.mean(), max(raw.std(), np.float32(1e-12))
 
     def __call__(self, rows):
