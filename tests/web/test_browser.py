@@ -221,6 +221,7 @@ def test_picture_that_is_too_large(album, visit):
         here.drop(bytes(2_501), "a.png")
         expected = "The picture is too large: the server takes files of up to 2.5 kB."
         assert here.page.inner_text("#error") == expected
+        here.page.close()  # before the server goes, which may still owe it a picture
 
 
 def test_more_like_a_result(server, visit):
