@@ -50,7 +50,8 @@ class Batches:
         self.Z, self.meanings, self.size = Z, meanings[categories], min(size, len(Z))
         means = category_means(Z, categories)
         self.deviations = Z - means[categories]
-        self.novelty, self.weight = Novelty(Z, categories, means), np.float32(np.sqrt(novelty))
+        self.novelty = Novelty(Z, categories, means)
+        self.novelty_scale = np.float32(np.sqrt(novelty))
         self._scattered = np.flatnonzero(np.bincount(categories)[categories] > 1)
         self._n_imaginary = int(imaginary * self.size) // MEMBERS if len(self._scattered) else 0
         self._order, self._rng = np.empty(0, dtype=np.int64), rng
@@ -70,7 +71,7 @@ class Batches:
         """What the teacher compares: rows of unit length, how novel they are, what they mean."""
         meanings = np.zeros((len(rows), self.meanings.shape[1]), dtype=np.float32)
         meanings[len(draw.centres) :] = self.meanings[draw.samples]
-        novelty = self.weight * self.novelty(rows)
+        novelty = self.novelty_scale * self.novelty(rows)
         return np.hstack([unit_rows(rows), novelty[:, None], meanings])
 
     def _next(self, count):

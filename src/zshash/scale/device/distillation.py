@@ -71,7 +71,7 @@ class DeviceDistillation:
         Z = torch.cat([imagined, self._Z[samples]])
         unknown = Z.new_zeros(len(centres), self._meanings.shape[1])
         meanings = torch.cat([unknown, self._meanings[samples]])
-        novelty = float(self._batches.weight) * self._novelty(Z)
+        novelty = float(self._batches.novelty_scale) * self._novelty(Z)
         shapes = torch.nn.functional.normalize(Z, dim=1)
         return Z, torch.hstack([shapes, novelty[:, None], meanings])
 
