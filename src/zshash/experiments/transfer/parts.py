@@ -16,7 +16,6 @@ from zshash.experiments.transfer.setups import (
     LOOKUP,
     MEANING,
     RIVALS,
-    SCALABLE,
     SIZED,
     TRADEOFF,
     WHITENED,
@@ -138,8 +137,7 @@ def _semantics(study: Study, seeds: Sequence[int]) -> Cells:
 
 
 def _all_seen(study: Study, seeds: Sequence[int]) -> Cells:
-    setups = (BEST, *(RIVALS[name] for name in SCALABLE))
-    for seed, bits, setup in product(seeds, study.bits, setups):
+    for seed, bits, setup in product(seeds, study.bits, (BEST, *RIVALS.values())):
         for cell in _searches(study, seed, setup, bits):
             yield cell._replace(n_train=None)
 
@@ -206,9 +204,9 @@ class Part(NamedTuple):
 
 PARTS = {
     "comparison": Part(_comparison, 5),
-    "lookup": Part(_lookup, 2),
-    "semantics": Part(_semantics, 2),
-    "all-seen": Part(_all_seen, 1),
+    "lookup": Part(_lookup, 5),
+    "semantics": Part(_semantics, 5),
+    "all-seen": Part(_all_seen, 5),
     "ablations": Part(_ablations, 1),
     "zsh": Part(_zsh, 1),
     "sizes": Part(_sizes, 1),

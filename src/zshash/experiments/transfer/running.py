@@ -30,6 +30,7 @@ __all__ = ["run"]
 
 RELATED_HOPS, RELATED_K = 5, 5000
 SHRINKAGE = METHODS["MTH"].parameters["shrinkage"]
+LAST_STEPS = 20
 COMMON = ("n_bits", "normalize", "random_state")  # parameters that records tell otherwise
 Features = NDArray[np.float32]
 
@@ -60,12 +61,15 @@ def run_cell(cell: Cell, study: Study, device: str | None = None) -> Record:
         dataset = whitened(dataset, split, cell.setup.whitening, cell.setup.shrinkage)
     if cell.bits is None:
         return _head(cell, {}) | _rounded({"map": cosine_map(dataset, split, protocol)})
-    hasher = cell.setup.hasher(cell.bits, cell.n_train, study.smaller)
-    hasher.set_params(random_state=cell.seed)
+    hashers = [
+        cell.setup.hasher(cell.bits, cell.n_train, study.smaller).set_params(random_state=seed)
+        for seed in range(cell.seed, cell.seed + cell.setup.n_fits)
+    ]
     labels = study.name_sources[cell.names] if cell.names else cell.setup.labels(cell.source)
     labels = tuple(map(label_path, labels))
     used = device if cell.setup.method == "MTH" else None
-    seconds = fit(hasher, dataset, split, labels, used)
+    seconds = sum(fit(hasher, dataset, split, labels, used) for hasher in hashers)
+    hasher = best(hashers)
     if cell.names:
         meanings = database_meanings(hasher, dataset, split)
         scores = score_names(dataset, split, meanings, labels, protocol.k)
@@ -102,6 +106,17 @@ def fit(
     else:
         scale.fit(hasher, X, targets, device=device)
     return time.perf_counter() - start
+
+
+def best(hashers: Sequence[Any]) -> Any:
+    """Of several fits of ZSH or MTH that whose objective ended lowest; of one, this one."""
+    return hashers[0] if len(hashers) == 1 else min(hashers, key=objective)
+
+
+def objective(hasher: Any) -> float:
+    """Where a fit ended; the mean of the last steps of MTH, each of which is of other samples."""
+    values = hasher.loss_[-LAST_STEPS:] if hasattr(hasher, "loss_") else hasher.objective_[-1:]
+    return float(np.mean(values))
 
 
 def score(
