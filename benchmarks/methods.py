@@ -23,18 +23,19 @@ from threadpoolctl import threadpool_info
 import zshash
 
 N_BITS = 64
+SMALL = {"n_anchors": 100, "n_steps": 5}
 
 
-def hasher(name: str, n_anchors: int | None) -> Any:
-    """A method with its defaults, fewer anchors in a quick run."""
+def hasher(name: str, small: bool) -> Any:
+    """A method with its defaults, or with fewer anchors or steps."""
     method = zshash.methods()[name]
-    fewer = n_anchors is not None and "n_anchors" in method.parameters
-    return method.estimator(N_BITS, random_state=0, **({"n_anchors": n_anchors} if fewer else {}))
+    fewer = {key: SMALL[key] for key in SMALL if small and key in method.parameters}
+    return method.estimator(N_BITS, random_state=0, **fewer)
 
 
-def compare(name: str, X: Any, y: Any, n_anchors: int | None, repeats: int) -> None:
+def compare(name: str, X: Any, y: Any, small: bool, repeats: int) -> None:
     """Print the median fit, and the median of its ratios to a ZSH fit beside it."""
-    own, zsh = hasher(name, n_anchors), hasher("ZSH", n_anchors)
+    own, zsh = hasher(name, small), hasher("ZSH", small)
     own.fit(X, y)
     zsh.fit(X, y)
     times, ratios = [], []
@@ -48,18 +49,18 @@ def compare(name: str, X: Any, y: Any, n_anchors: int | None, repeats: int) -> N
     )
 
 
-def peak(folder: str, name: str, n: int, n_anchors: int | None) -> float:
+def peak(folder: str, name: str, n: int, small: bool) -> float:
     """MiB that a fit of n samples holds at its peak."""
     warnings.simplefilter("ignore")
     X, y = (np.load(f"{folder}/{part}.npy")[:n] for part in "Xy")
-    hasher(name, 100).fit(X[:300], y[:300])  # compiles what is not cached
+    hasher(name, True).fit(X[:300], y[:300])  # compiles what is not cached
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     before = memory("VmRSS")
-    hasher(name, n_anchors).fit(X, y)
+    hasher(name, small).fit(X, y)
     return memory("VmHWM") - before
 
 
-def print_memory(names: list[str], X: Any, y: Any, n: int, n_anchors: int | None) -> None:
+def print_memory(names: list[str], X: Any, y: Any, n: int, small: bool) -> None:
     """Print each method's peaks at n and 4n."""
     with TemporaryDirectory() as folder:
         np.save(f"{folder}/X.npy", X)
@@ -68,7 +69,7 @@ def print_memory(names: list[str], X: Any, y: Any, n: int, n_anchors: int | None
             peaks = []
             for size in (n, 4 * n):
                 with get_context("spawn").Pool(1) as pool:
-                    peaks.append(pool.apply(peak, (folder, name, size, n_anchors)))
+                    peaks.append(pool.apply(peak, (folder, name, size, small)))
             print(
                 f"{name:<16} n={n}: {peaks[0]:5.0f} MiB   n={4 * n}: {peaks[1]:5.0f} MiB   "
                 f"× {peaks[1] / max(peaks[0], 1):.1f}",
@@ -83,18 +84,18 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--method", nargs="+", choices=known, default=known, metavar="NAME")
     options = parser.parse_args()
-    n, d, n_anchors, repeats = (400, 64, 100, 1) if options.quick else (10_000, 256, None, 5)
+    n, d, repeats = (400, 64, 1) if options.quick else (10_000, 256, 5)
     warnings.simplefilter("ignore")
     X, Y = clustered(4 * n, d)
     y = np.unique(Y, axis=0, return_inverse=True)[1].ravel()
     threads = {library["internal_api"]: library["num_threads"] for library in threadpool_info()}
     print(f"threads: {threads}; n={n}, d={d}, {N_BITS} bits, {len(np.unique(y))} classes\n")
     for name in options.method:
-        compare(name, X[:n], y[:n], n_anchors, repeats)
+        compare(name, X[:n], y[:n], options.quick, repeats)
     if Path("/proc/self/clear_refs").exists():
         print("\nPeak memory of a fit beyond the features")
         names = options.method[:2] if options.quick else options.method
-        print_memory(names, X, y, n, n_anchors)
+        print_memory(names, X, y, n, options.quick)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from zshash.experiments.transfer.running import cosine_map, run, run_cell, white
 from zshash.experiments.transfer.setups import (
     ABLATIONS,
     ALL,
+    AMONG_HIDDEN,
     BASELINE,
     BEST,
     CENTRED,
@@ -131,6 +132,7 @@ def test_the_full_study():
         "cosine": 3 * 20,
         "whitening": 7 * 3 * 20,
         "centred": 6 * 20,
+        "hidden": 7 * 10,  # of the data set of which several categories are hidden at a time
         "names": 2 * 3 * 10 * 5,
     }
     cells = plan(FULL, list(PARTS))
@@ -383,6 +385,23 @@ def test_features_are_centred_on_the_training_samples(monkeypatch):
     np.testing.assert_allclose(centred.X[split.train].mean(axis=0), 0, atol=1e-5)
     np.testing.assert_allclose(centred.X + mean, dataset.X, atol=1e-5)
     np.testing.assert_array_equal(as_is.X, dataset.X)
+
+
+def test_a_database_of_hidden_categories_alone(monkeypatch):
+    given = []
+    monkeypatch.setattr(running, "fit", lambda *_: 1.0)
+    monkeypatch.setattr(running, "score", lambda _, __, split, *___: given.append(split) or {})
+    monkeypatch.setattr(splits.Source, "hidden", lambda *_: [1, 4, 7])
+    for setup in (AMONG_HIDDEN[2], RIVALS["ITQ"]):
+        run_cell(Cell(DIGITS, 5, 0, 200, setup, 32), QUICK)
+    alone, usual = given
+    labels = digits().labels
+    assert set(labels[alone.database]) == {1, 4, 7}
+    assert set(labels[usual.database]) == set(range(10))
+    expected = np.isin(labels, [1, 4, 7]).sum() - len(alone.queries)
+    assert len(alone.database) == expected
+    for role in ("train", "queries"):
+        np.testing.assert_array_equal(getattr(alone, role), getattr(usual, role))
 
 
 def test_whitening_within_categories(split):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from zshash.experiments.training import ONE_HOT, WORDNET
 from zshash.experiments.transfer.setups import (
     ABLATIONS,
+    AMONG_HIDDEN,
     BASELINE,
     BEST,
     CENTRED,
@@ -180,6 +181,13 @@ def _centred(study: Study, seeds: Sequence[int]) -> Cells:
         yield from _searches(study, seed, setup, study.main)
 
 
+def _hidden(study: Study, seeds: Sequence[int]) -> Cells:
+    for seed, setup in product(seeds, AMONG_HIDDEN):
+        for cell in _searches(study, seed, setup, study.main):
+            if cell.source.n_hidden > 1:
+                yield cell
+
+
 def _names(study: Study, seeds: Sequence[int]) -> Cells:
     for seed, setup, names in product(seeds, (RIVALS["ZSH"], BEST), study.name_sources):
         for cell in _searches(study, seed, setup, study.main):
@@ -214,6 +222,7 @@ PARTS = {
     "cosine": Part(_cosine, 1),
     "whitening": Part(_whitening, 1),
     "centred": Part(_centred, 1),
+    "hidden": Part(_hidden, 1),
     "names": Part(_names, 5),
 }
 

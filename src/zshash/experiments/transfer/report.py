@@ -36,6 +36,7 @@ SECTIONS = {
     "sizes": ("More and fewer training samples", tables.sizes),
     "whitening": ("Whitening alone", tables.whitening),
     "centred": ("Another origin", tables.centred),
+    "hidden": ("Nothing but hidden categories", tables.hidden),
     "time": ("Seconds of a fit", tables.seconds),
 }
 

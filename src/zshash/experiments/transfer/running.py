@@ -57,6 +57,8 @@ def run_cell(cell: Cell, study: Study, device: str | None = None) -> Record:
     split = protocol.split(dataset, cell.seed)
     if cell.setup.centred:
         dataset = replace(dataset, X=dataset.X - dataset.X[split.train].mean(axis=0))
+    if cell.setup.among_hidden:
+        split = among_hidden(dataset, split)
     if cell.setup.whitening is not None:
         dataset = whitened(dataset, split, cell.setup.whitening, cell.setup.shrinkage)
     if cell.bits is None:
@@ -153,6 +155,13 @@ def cosine_map(dataset: Dataset, split: Split, protocol: Protocol) -> float:
     X = unit_rows(dataset.X)
     found = metrics.scored(X[split.queries] @ X[split.database].T, relevance(dataset, split))
     return metrics.mean_average_precision(*found, protocol.k)
+
+
+def among_hidden(dataset: Dataset, split: Split) -> Split:
+    """The same with a database of hidden categories alone."""
+    assert dataset.labels is not None
+    is_hidden = np.isin(dataset.labels[split.database], split.unseen)
+    return replace(split, database=split.database[is_hidden])
 
 
 def whitened(dataset: Dataset, split: Split, of: str, shrinkage: float | None = None) -> Dataset:

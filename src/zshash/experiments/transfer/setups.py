@@ -31,6 +31,8 @@ class Setup:
         ε of that whitening, None for that of MTH.
     centred : bool
         Put the origin of the features into the mean of the training samples first.
+    among_hidden : bool
+        Search among samples of hidden categories alone.
     one_hot : bool
         Names mean nothing to the method: all that it is told of two categories is that they differ.
     n_train : int or None
@@ -45,6 +47,7 @@ class Setup:
     whitening: str | None = None
     shrinkage: float | None = None
     centred: bool = False
+    among_hidden: bool = False
     one_hot: bool = False
     n_train: int | None = None
     n_fits: int = 1
@@ -95,6 +98,15 @@ WHITENED = (
 CENTRED = tuple(
     replace(setup, name=f"{setup.name}, centred", centred=True)
     for setup in (BEST, *(RIVALS[name] for name in EXAMPLES))
+)
+# A database in which everything is new.
+AMONG_HIDDEN = tuple(
+    replace(setup, name=f"{setup.name}, among hidden", among_hidden=True)
+    for setup in (
+        BEST,
+        Setup("MTH best, no novelty", "MTH", {"novelty": 0.0}),
+        *(RIVALS[name] for name in EXAMPLES),
+    )
 )
 CHANGES: Mapping[str, Mapping[str, Any]] = {
     "no whitening": {"shrinkage": 1e6},

@@ -21,6 +21,7 @@ from zshash.experiments.transfer.rows import (
 )
 from zshash.experiments.transfer.setups import (
     ABLATIONS,
+    AMONG_HIDDEN,
     BASELINE,
     BEST,
     CENTRED,
@@ -48,6 +49,7 @@ __all__ = [
     "comparison",
     "cosines",
     "fresh_comparison",
+    "hidden",
     "lookup",
     "naming",
     "related",
@@ -292,11 +294,20 @@ def whitening(found: Findings) -> list[Table]:
 
 def centred(found: Findings) -> list[Table]:
     """Features with another origin."""
-    leader, *others = (setup.name for setup in CENTRED)
+    return _elsewhere(found, CENTRED, "MAP where the mean of the training samples is the origin")
+
+
+def hidden(found: Findings) -> list[Table]:
+    """Search where everything is new."""
+    return _elsewhere(found, AMONG_HIDDEN, "MAP in a database of hidden categories alone")
+
+
+def _elsewhere(found: Findings, setups: Sequence[Setup], what: str) -> list[Table]:
+    """The first of some setups against the others."""
+    leader, *others = (setup.name for setup in setups)
     tables: list[Table] = []
     for data, bits in _lengths(found, leader):
-        caption = f"{_place(data, bits)}: MAP where the mean of the training samples is the origin."
-        tables += against(found, data, bits, leader, others, caption)
+        tables += against(found, data, bits, leader, others, f"{_place(data, bits)}: {what}.")
     return tables
 
 
@@ -314,7 +325,9 @@ def seconds(found: Findings) -> list[Table]:
                         [SOURCES[data].title, str(bits), name, where, str(len(scores)), mean]
                     )
     head = ["data", "bits", "", "trained on", "cells", "seconds"]
-    caption = "Means; on a CPU that other work shared, so that they tell an order of magnitude."
+    caption = (
+        "Means; other fits shared the CPU, and the GPU, so that they tell an order of magnitude."
+    )
     return [Table(head, rows, caption, numbers_from=4)] if rows else []
 
 
