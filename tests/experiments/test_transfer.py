@@ -132,7 +132,7 @@ def test_the_full_study():
         "cosine": 3 * 20,
         "whitening": 7 * 3 * 20,
         "centred": 6 * 20,
-        "hidden": 7 * 10,  # of the data set of which several categories are hidden at a time
+        "hidden": 16 * 10,  # of the data set of which several categories are hidden at a time
         "names": 2 * 3 * 10 * 5,
     }
     cells = plan(FULL, list(PARTS))
