@@ -30,7 +30,7 @@ __all__ = ["run"]
 
 RELATED_HOPS, RELATED_K = 5, 5000
 SHRINKAGE = METHODS["MTH"].parameters["shrinkage"]
-LAST_STEPS = 20
+LAST_STEPS = 20  # of a training in random batches, whose mean tells how it ended
 COMMON = ("n_bits", "normalize", "random_state")  # parameters that records tell otherwise
 Features = NDArray[np.float32]
 
@@ -116,7 +116,7 @@ def best(hashers: Sequence[Any]) -> Any:
 
 
 def objective(hasher: Any) -> float:
-    """Where a fit ended; the mean of the last steps of MTH, each of which is of other samples."""
+    """Where a fit ended."""
     values = hasher.loss_[-LAST_STEPS:] if hasattr(hasher, "loss_") else hasher.objective_[-1:]
     return float(np.mean(values))
 
