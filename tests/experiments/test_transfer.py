@@ -249,6 +249,15 @@ def test_finished_runs_are_not_run_again(quick, monkeypatch):
         assert [path.read_bytes() for path in paths] == before
 
 
+def test_a_folder_that_is_missing_is_made(tmp_path):
+    assert call(tmp_path / "new" / "folder" / "t", "--quick", "--part", "cosine").exit_code == 0
+    assert len(json.loads((tmp_path / "new" / "folder" / "t.json").read_text())) == 3 * 2
+    (tmp_path / "file").touch()
+    result = call(tmp_path / "file" / "t", "--quick", "--part", "cosine")
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ")
+
+
 def test_a_lost_run_comes_out_again(records, tmp_path):
     lost = next(n for n, r in enumerate(records) if r["setup"] == "MTH lookup 1")
     (tmp_path / "t.json").write_text(json.dumps(records[:lost] + records[lost + 1 :]))

@@ -43,13 +43,15 @@ def main(
 ) -> None:
     """Hide each category in its turn, and see who finds it.
 
-    Runs go to OUTPUT.json; those in there already are not run again. Tables of all of them go to
-    OUTPUT-tables.md, and a figure to OUTPUT-tradeoff.svg.
+    Runs go to OUTPUT.json, in a folder that is made where it is missing; those in there already are
+    not run again. Tables of all of them go to OUTPUT-tables.md, and a figure to
+    OUTPUT-tradeoff.svg.
     """
     study = QUICK if quick else FULL
     if quick and seeds is None:
         seeds = 1
     try:
+        output.parent.mkdir(parents=True, exist_ok=True)
         records = Records(files(output).records)
         if not report_only:
             cells = records.missing(plan(study, parts or list(PARTS), seeds))
