@@ -6,14 +6,26 @@ ZSHASH_DATA ?= ../shared/data
 # Pictures of CIFAR-10, as cifar-10-batches-py; downloaded where they are not there.
 CIFAR10 ?= build/cifar10
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+# Markers of the tests that need more than Python packages, or more than seconds.
+REST := benchmark or browser or cluster or crash or large or milvus or service or study or torch
+# Processes that share the tests. Threads of one that wait do not spin on a core that the other one
+# needs, and bytecode is kept, since many tests start programs.
+WORKERS ?= 2
+PYTEST = OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4 PYTHONDONTWRITEBYTECODE= \
+	$(BIN)/pytest --quiet --numprocesses $(WORKERS) --durations 20
 
-.PHONY: demo test check bench compare reproduce study browser milvus torch wheel format clean
+.PHONY: demo test test-all test-rest check bench compare reproduce study browser milvus torch wheel format clean
 
 demo: $(READY) ## train on eight digits, find the two that nobody labelled
 	$(BIN)/zshash demo --output zshash-demo.html
 
-test: $(READY) ## every test, doctest and small benchmark
-	$(BIN)/pytest -q
+test: $(READY) ## every test and doctest that needs nothing but the packages of .venv
+	$(PYTEST) --dist worksteal -m "not ($(REST))"
+
+test-rest: $(READY) ## the tests that `make test` leaves out; those whose needs are missing are skipped
+	$(PYTEST) --dist loadgroup -m "$(REST)"
+
+test-all: test test-rest ## every test
 
 check: $(READY) wheel ## style, types, import contract, and the wheel in an empty environment
 	$(BIN)/ruff check .
@@ -42,7 +54,7 @@ reproduce: $(READY) ## the paper's experiments, tables and figures (ZSHASH_DATA,
 	$(BIN)/zshash reproduce --all --output docs/results $$(test -d $(CIFAR10) && echo --from $(CIFAR10))
 
 study: $(READY) ## MTH against all methods, each category hidden in its turn (ZSHASH_DATA)
-	$(BIN)/python -m zshash.experiments.transfer docs/transfer
+	$(BIN)/zshash reproduce mth --output docs/transfer
 
 browser: ## a browser for the tests of the page, on Debian and its kin
 	@command -v chromium >/dev/null || { apt-get update --quiet && \

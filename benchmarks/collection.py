@@ -1,10 +1,10 @@
-"""Collections: rows added in a second, and how long opening, searching and the like take.
+"""Collections: rows added per second, and the times of opening, searching and other operations.
 
     python benchmarks/collection.py [--quick] [--rows 1000000]
 
 Codes of 64 bits with a path, a label, a year and a hash of their contents; then features of 256
 numbers, which are encoded and hashed on the way. The disk is that of the temporary folder
-(``TMPDIR``). Opening is told beyond the imports, by another process.
+(``TMPDIR``). Opening is timed in another process, without its imports.
 """
 
 import argparse
@@ -33,14 +33,14 @@ print(time.perf_counter() - start, n)
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds, and the result."""
+    """Seconds of a call, and its result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
 
 
 def report(what: str, seconds: float, rows: int = 0) -> None:
-    """Print a line; with rows, how many of them in a second."""
+    """Print a line; with rows, also the rows per second."""
     rate = f"{rows / seconds:>12,.0f} rows/s" if rows else ""
     print(f"{what:<42}{seconds:>9.3f} s{rate}")
 
@@ -56,7 +56,7 @@ def open_elsewhere(folder: Path, n: int) -> float:
 
 
 def add_codes(collection: Collection, n: int) -> None:
-    """Add n codes with all that is known of them."""
+    """Add n codes with paths, labels, metadata and hashes."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 256, (n, 8), dtype=np.uint8)
     sources = [f"/photos/{i // 1000}/{i}.jpg" for i in range(n)]
@@ -82,7 +82,7 @@ def main() -> None:
     given = parser.parse_args()
     n = 3_000 if given.quick else given.rows
     X = np.random.default_rng(1).standard_normal((n // 5, 256), dtype=np.float32)
-    hasher = LSH(n_bits=64, random_state=0).fit(X[:1000])
+    hasher = LSH(n_bits=64, normalize=False, random_state=0).fit(X[:1000])
     print(f"{n:,} codes of 64 bits, and {n // 5:,} rows of features")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "codes.zshash"
@@ -94,10 +94,10 @@ def main() -> None:
         report("open without the derived file", open_elsewhere(path, n))
         with Collection.open(path) as collection:
             code = collection.index.codes[:1]
-            report("first search, k = 20", timed(lambda: collection.search_codes(code, 20))[0])
-            report("search, k = 20", timed(lambda: collection.search_codes(code, 20))[0])
+            report("first search, k = 20", timed(lambda: collection.search(code=code, k=20))[0])
+            report("search, k = 20", timed(lambda: collection.search(code=code, k=20))[0])
             where = "label = 'category 7' and year >= 2020"
-            seconds, _ = timed(lambda: collection.search_codes(code, 20, where=where))
+            seconds, _ = timed(lambda: collection.search(code=code, k=20, where=where))
             report("search, k = 20, with a condition", seconds)
             gone = collection.ids[::10]
             report("remove", timed(lambda: collection.remove(gone))[0], len(gone))

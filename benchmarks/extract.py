@@ -1,13 +1,13 @@
-"""Pictures per second: decoding, network and both together; and memory as pictures grow many.
+"""Pictures per second of decoding, of the network and of both; and memory for many pictures.
 
     python benchmarks/extract.py [--quick]
 
 The peer is ONNX Runtime alone, on tensors that are ready, in the best of several ways to use all
 cores. Decoding, the peer and the pipeline take turns several times in one run; the median of the
 ratios counts. No pipeline on the same cores can do better than the bound, at which decoding and
-network together leave no core idle. Pictures are real ones where the data folder (ZSHASH_DATA) has
-them, else drawn. Memory is the peak of a process of its own beyond the loaded network and the table
-of features that it ends with.
+network together leave no core idle. Pictures are those of the data folder (ZSHASH_DATA), or else
+random ones. Memory is the peak of a separate process, without the loaded network and the final
+table of features.
 """
 
 import argparse
@@ -23,16 +23,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from fit import memory
 from PIL import Image
 
 from zshash._threads import all_cores, map_blocks
 from zshash.datasets import Pictures, read_folder
-from zshash.experiments.standard import data_folder
+from zshash.evaluation.standard import data_folder
 from zshash.images import PictureReader, extractor
 from zshash.images.decoding import decode
 from zshash.images.efficientnet import graph
+from zshash.images.onnx_runtime import onnxruntime
 from zshash.images.pipeline import extract_batches, slices
 
 
@@ -52,7 +52,7 @@ def draw(folder: Path, n: int, size: tuple[int, int]) -> list[Path]:
 
 
 def kinds(folder: Path, quick: bool) -> Iterator[tuple[str, Any]]:
-    """Pictures to time: pixels at hand, small files, large files."""
+    """Pictures to time: pixels in memory, small files, large files."""
     pixels = np.random.RandomState(0).randint(0, 256, size=(64, 32, 32, 3), dtype=np.uint8)
     yield "pixels 32 × 32", pixels
     images = data_folder() / "images"
@@ -65,7 +65,7 @@ def kinds(folder: Path, quick: bool) -> Iterator[tuple[str, Any]]:
 
 
 def rate(work: Callable[[], object], n: int, seconds: float) -> float:
-    """Pictures per second of work that takes n of them, over at least some time."""
+    """Pictures per second of a function that handles n pictures, over at least `seconds`."""
     done, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
         work()

@@ -4,8 +4,8 @@
 
 The floor of a fit is measured in the same run, with plain NumPy products in float32 on the same
 sizes: X Aᵀ (n·m·d), ΦᵀΦ (n·m²), ΦP and ΦᵀB in every iteration (2·n·m·l), and X Xᵀ (n²·d) where
-the neighbour graph is on. The growth compares n = 10,000 with n = 50,000 a sample. Only ratios
-mean anything: the machine's own speed cancels.
+the neighbour graph is on. The growth compares the time per sample at n = 10,000 and
+n = 50,000. Only ratios mean anything: the machine's own speed cancels.
 """
 
 import argparse
@@ -28,7 +28,7 @@ N_BITS, N_CLASSES, N_WORDS = 64, 90, 50
 
 
 def clustered(n: int, d: int) -> tuple[Matrix, Matrix]:
-    """Unit vectors in clusters, and a unit vector for the name of each one's cluster."""
+    """Unit vectors in clusters, and for each the unit vector of its cluster's name."""
     rng = np.random.RandomState(0)
     centers, names = rng.standard_normal((N_CLASSES, d)), rng.standard_normal((N_CLASSES, N_WORDS))
     labels = rng.randint(0, N_CLASSES, n)
@@ -46,7 +46,7 @@ def seconds(function: Callable[[], Any]) -> float:
 
 
 def floor(X: Matrix, hasher: ZSH) -> float:
-    """Seconds of the products alone, into memory that is already there."""
+    """Seconds of the products alone, into memory that is allocated already."""
     anchors, n = hasher.anchors_, len(X)
     Phi = np.ones((n, len(anchors) + 1), dtype=np.float32)
     P = np.ones((Phi.shape[1], N_BITS), dtype=np.float32)
@@ -73,7 +73,9 @@ def distances_floor(X: Matrix) -> float:
 def compare(d: int, graph: str | None, n: int, n_anchors: int, repeats: int) -> None:
     """Print the median fit, the median floor and the median of their ratios."""
     X, Y = clustered(n, d)
-    hasher = ZSH(N_BITS, n_anchors=n_anchors, graph=graph, random_state=0).fit(X, Y)
+    hasher = ZSH(N_BITS, n_anchors=n_anchors, graph=graph, normalize=False, random_state=0).fit(
+        X, Y
+    )
     floor(X, hasher)
     fits, floors = [], []
     for _ in range(repeats):
@@ -88,7 +90,7 @@ def compare(d: int, graph: str | None, n: int, n_anchors: int, repeats: int) -> 
 
 
 def grow(graph: str | None, sizes: tuple[int, int], n_anchors: int, repeats: int) -> None:
-    """Print the time a sample at the larger size as a multiple of that at the smaller one."""
+    """Print the time per sample at the larger size, divided by that at the smaller size."""
     times = [time_a_sample(graph, n, n_anchors, repeats) for n in sizes]
     print(
         f"graph={graph!s:<7} from n={sizes[0]} to n={sizes[1]}: time a sample and iteration "
@@ -99,18 +101,22 @@ def grow(graph: str | None, sizes: tuple[int, int], n_anchors: int, repeats: int
 def time_a_sample(graph: str | None, n: int, n_anchors: int, repeats: int) -> float:
     """Median seconds of a fit, divided by samples and iterations."""
     X, Y = clustered(n, 256)
-    hasher = ZSH(N_BITS, n_anchors=n_anchors, graph=graph, random_state=0).fit(X, Y)
+    hasher = ZSH(N_BITS, n_anchors=n_anchors, graph=graph, normalize=False, random_state=0).fit(
+        X, Y
+    )
     times = [seconds(lambda: hasher.fit(X, Y)) for _ in range(repeats)]
     return statistics.median(times) / (n * int(hasher.n_iter_))
 
 
 def peak_memory(folder: str, graph: str | None, n_anchors: int) -> float:
-    """MiB that a fit holds at its peak beyond what the process held before it."""
+    """Peak memory of a fit in MiB, without what the process held before the fit."""
     X, Y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/Y.npy")
-    ZSH(N_BITS, n_anchors=50, graph=graph).fit(X[:100], Y[:100])  # compiles what is not cached
+    ZSH(N_BITS, n_anchors=50, graph=graph, normalize=False).fit(
+        X[:100], Y[:100]
+    )  # compiles what is not cached
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     before = memory("VmRSS")
-    ZSH(N_BITS, n_anchors=n_anchors, graph=graph, random_state=0).fit(X, Y)
+    ZSH(N_BITS, n_anchors=n_anchors, graph=graph, normalize=False, random_state=0).fit(X, Y)
     return memory("VmHWM") - before
 
 
@@ -121,7 +127,7 @@ def memory(kind: str) -> float:
 
 
 def print_memory(n: int, d: int, n_anchors: int) -> None:
-    """Measure the peaks, each in a process of its own that only loads the data."""
+    """Measure the peaks, each in a separate process that only loads the data."""
     X, Y = clustered(n, d)
     with TemporaryDirectory() as folder:
         np.save(f"{folder}/X.npy", X)

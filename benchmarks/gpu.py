@@ -1,4 +1,4 @@
-"""A ZSH fit and its codes on one GPU, against what the device could do at best.
+"""A ZSH fit and its codes on one GPU, against the best that the device could do.
 
     python benchmarks/gpu.py [--quick] [--features FILE.npz]
 
@@ -31,7 +31,7 @@ STEPS = ("take", "squares_from", "use", "gram", "solver", "start", "measure", "u
 
 
 def clustered(n: int, d: int, n_classes: int, device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Vectors of about unit length in clusters, float16, and which cluster each is of."""
+    """Vectors of about unit length in clusters, float16, and the cluster of each."""
     rng = torch.Generator(device).manual_seed(0)
     centers = torch.randn((n_classes, d), generator=rng, device=device)
     labels = torch.randint(0, n_classes, (n,), generator=rng, device=device)
@@ -50,13 +50,13 @@ def names(n_classes: int, p: int) -> np.ndarray[Any, Any]:
 
 
 def wait() -> None:
-    """Until the device has done its work."""
+    """Wait until the device has finished its work."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
 
 
 def seconds(function: Callable[[], Any], repeats: int = 5) -> float:
-    """Median wall time of a call that the device has finished, after two to warm up."""
+    """Median wall time of a call until the device has finished, after two warm-up calls."""
     times = []
     for _ in range(repeats + 2):
         wait()
@@ -69,7 +69,7 @@ def seconds(function: Callable[[], Any], repeats: int = 5) -> float:
 
 @contextmanager
 def watched() -> Iterator[dict[str, float]]:
-    """Seconds in each method of the samples, the device waited for after each."""
+    """Seconds in each method of the samples, waiting for the device after each call."""
     spent: dict[str, float] = defaultdict(float)
     before = {name: getattr(DeviceSamples, name) for name in STEPS}
 
@@ -94,7 +94,7 @@ def watched() -> Iterator[dict[str, float]]:
 
 
 def ceilings(device: str, size: int) -> tuple[float, float]:
-    """Operations a second of a product in float16, and bytes a second of a copy."""
+    """Operations per second of a float16 product, and bytes per second of a copy."""
     A = torch.randn((size, size), device=device).half()
     B = torch.randn((size, size), device=device).half()
     rate = 2 * size**3 / seconds(lambda: A @ B)
@@ -146,10 +146,10 @@ def compare_encode(X: torch.Tensor, labels: torch.Tensor, hasher: ZSH) -> None:
 
 
 def compare_results(X: np.ndarray[Any, Any], y: np.ndarray[Any, Any], device: str, n: int) -> None:
-    """Print how far fits on the device are from NumPy's."""
+    """Print the difference between fits on the device and in NumPy."""
     vectors = names(int(y.max()) + 1, 50)
     for bits in (32, 64, 128):
-        hasher = ZSH(bits, graph=None, n_anchors=min(1000, n // 4), random_state=0)
+        hasher = ZSH(bits, graph=None, n_anchors=min(1000, n // 4), normalize=False, random_state=0)
         inside = clone(hasher).fit(X[:n], vectors[y[:n]])
         outside = scale.fit(clone(hasher), X[:n], y[:n], vectors=vectors, device=device)
         length = min(inside.n_iter_, outside.n_iter_)
@@ -179,7 +179,7 @@ def main() -> None:
     print(f"{what}, PyTorch {torch.__version__}: {rate / 1e12:.3g} TFLOP/s in float16, "
           f"{bandwidth / 1e12:.3g} TB/s\n")  # fmt: skip
     X, labels = clustered(n, d, c, device)
-    hasher = ZSH(64, n_anchors=m, graph=None, random_state=0)
+    hasher = ZSH(64, n_anchors=m, graph=None, normalize=False, random_state=0)
     for p in (50, 300):
         compare_fit(X, labels, hasher, p, best)
     compare_encode(X, labels, hasher)

@@ -1,4 +1,4 @@
-"""Choose the width of ZSH's start on seen categories held out as pseudo-unseen.
+"""Choose the width of ZSH's random start on seen categories that are held out.
 
     python benchmarks/init_scale.py [--quick]
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from zshash import ZSH
 from zshash.datasets import Dataset, digits, load_features
-from zshash.experiments import Protocol, Setup, run, summarize
+from zshash.evaluation import Protocol, Setup, run, summarize
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("ZSHASH_DATA", ROOT / ".." / "shared" / "data"))

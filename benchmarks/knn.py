@@ -1,9 +1,9 @@
-"""How much the features of the default network know: nearest neighbours on CIFAR-10.
+"""Quality of the default network's features: nearest neighbours on CIFAR-10.
 
     python benchmarks/knn.py FOLDER [--quick]
 
-FOLDER holds CIFAR-10 as it is distributed. Of its 10,000 test pictures, 2,000 are drawn to learn
-from and 500 to be classified by their 10 nearest neighbours, ten times. A quick run takes
+FOLDER holds CIFAR-10 as it is distributed. Ten times, 2,000 of its 10,000 test pictures are drawn
+to learn from, and 500 others are classified by their 10 nearest neighbours. A quick run takes
 handwritten digits instead.
 """
 

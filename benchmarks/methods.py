@@ -1,4 +1,4 @@
-"""Fit time of every method as a multiple of ZSH's, and how its memory grows.
+"""Fit time of every method as a multiple of that of ZSH, and the growth of its memory.
 
     python benchmarks/methods.py [--quick] [--method NAME ...]
 
@@ -30,11 +30,11 @@ def hasher(name: str, small: bool) -> Any:
     """A method with its defaults, or with fewer anchors or steps."""
     method = zshash.methods()[name]
     fewer = {key: SMALL[key] for key in SMALL if small and key in method.parameters}
-    return method.estimator(N_BITS, random_state=0, **fewer)
+    return method.estimator(N_BITS, normalize=False, random_state=0, **fewer)
 
 
 def compare(name: str, X: Any, y: Any, small: bool, repeats: int) -> None:
-    """Print the median fit, and the median of its ratios to a ZSH fit beside it."""
+    """Print the median time of a fit, and the median of its ratios to ZSH fits."""
     own, zsh = hasher(name, small), hasher("ZSH", small)
     own.fit(X, y)
     zsh.fit(X, y)
@@ -50,7 +50,7 @@ def compare(name: str, X: Any, y: Any, small: bool, repeats: int) -> None:
 
 
 def peak(folder: str, name: str, n: int, small: bool) -> float:
-    """MiB that a fit of n samples holds at its peak."""
+    """Peak memory of a fit of n samples, in MiB."""
     warnings.simplefilter("ignore")
     X, y = (np.load(f"{folder}/{part}.npy")[:n] for part in "Xy")
     hasher(name, True).fit(X[:300], y[:300])  # compiles what is not cached

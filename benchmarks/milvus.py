@@ -1,4 +1,4 @@
-"""How fast codes go into a Milvus server and are found there, and what it takes.
+"""A Milvus server: rates of inserts and searches, and the memory and disk that codes take.
 
     python benchmarks/milvus.py [--quick]
 
@@ -6,10 +6,10 @@ The server is the one of ``make milvus``, as it is installed, on this machine al
 shard; the client is `zshash.index.MilvusIndex`. Codes have 64 bits and lie in clusters of a
 thousand around random centres, where each bit differs from its centre with probability 0.03. A
 query is one of the codes. Inserts are counted from the first to the last acknowledgement. Searches
-come after `prepare`, when the server has written all rows and built its index (BIN_FLAT), and half
-a minute more, in which they are slower: medians over several calls. Bytes are those that the
-server's folder and its resident memory have grown by; logs and caches are in them, so that they say
-little where there are few codes. Answers are compared with those of `HammingIndex`.
+start half a minute after `prepare`, when the server has written all rows and built its index
+(BIN_FLAT); before that they are slower. Times are medians over several calls. Bytes are the growth
+of the server's folder and of its resident memory; they include logs and caches, so they say little
+for few codes. Answers are compared with those of `HammingIndex`.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from zshash.index import HammingIndex, MilvusIndex
 N_BITS, CLUSTER, AT_ONCE = 64, 1000, 64
 K, MANY, R = 100, 5000, 2
 SIZES, QUICK = (100_000, 1_000_000), (2_000,)
-SECONDS_TO_SETTLE = 30.0  # in which the server hands rows from one part of it to another
+SECONDS_TO_SETTLE = 30.0  # the server moves rows between its parts in this time
 
 
 def make_codes(n: int) -> NDArray[np.uint8]:
@@ -45,19 +45,19 @@ def make_codes(n: int) -> NDArray[np.uint8]:
 
 
 def resident(server: Server) -> int:
-    """Bytes of the server that are in memory."""
+    """Resident memory of the server, in bytes."""
     status = Path(f"/proc/{server.pid}/status").read_text()
     return 1024 * int(status.split("VmRSS:")[1].split()[0])
 
 
 def stored(server: Server) -> int:
-    """Bytes of the server's files."""
+    """Size of the server's files, in bytes."""
     files = (path for path in (server.folder / "data").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files)
 
 
 def milliseconds(call: Callable[[int], Any], repeats: int) -> float:
-    """The median time of a call, after one that does not count."""
+    """Median time of a call, after one warm-up call."""
     times = []
     for turn in range(repeats + 1):
         start = time.perf_counter()
@@ -67,7 +67,7 @@ def milliseconds(call: Callable[[int], Any], repeats: int) -> float:
 
 
 def same(index: MilvusIndex, twin: HammingIndex, queries: NDArray[np.uint8]) -> bool:
-    """Whether both find the same."""
+    """Whether both indexes find the same."""
     found: list[NDArray[Any]] = [*index.search(queries, K), *index.radius(queries, R)]
     wanted: list[NDArray[Any]] = [*twin.search(queries, K), *twin.radius(queries, R)]
     return all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True))
@@ -89,7 +89,7 @@ def report(n: int, what: str, value: float) -> None:
 
 
 def measure(server: Server, n: int, repeats: int, patience: float) -> None:
-    """Print a line for each thing that is measured of `n` codes."""
+    """Measure everything with `n` codes, and print a line for each measure."""
     codes, before = make_codes(n), (stored(server), resident(server))
     index = MilvusIndex(f"milvus://{server.address}/codes_{n}", N_BITS)
     start = time.perf_counter()

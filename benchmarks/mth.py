@@ -1,9 +1,9 @@
-"""How long MTH takes to learn and to hash, against ZSH in the same run.
+"""Times of MTH to learn and to hash, against ZSH in the same run.
 
     python benchmarks/mth.py [--quick]
 
 10,000 samples of 256 features in 90 categories, 64 bits, two threads. Each round times every
-setup once, so that what disturbs the machine disturbs all; ratios are those of medians.
+setup once, so that a busy machine slows all of them; ratios are ratios of medians.
 """
 
 import argparse
@@ -30,14 +30,14 @@ def clusters(n: int, n_categories: int, d: int) -> tuple[Array, Array]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long this takes."""
+    """Seconds of a call."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def print_ratios(what: str, works: Mapping[str, Callable[[], object]], rounds: int) -> None:
-    """Median time of each, and its ratio to the first."""
+    """Print the median time of each setup, and its ratio to the first."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for work in works.values():
         work()  # compiles

@@ -1,12 +1,12 @@
-"""Fits from shards on disk: time a sample, peak memory, and two Dask workers against one.
+"""Fits from shards on disk: time per sample, peak memory, and two Dask workers against one.
 
     python benchmarks/scale.py [--quick]
 
 Features in clusters are written to memory-mapped ``.npy`` shards in a temporary folder (1.3 GB for
-the full run). Each fit runs in a process of its own, whose peak memory is what the system says. The
-growth compares the time a sample of a million rows with that of 50,000, from shards of the same
-size and on as many threads as BLAS would use. The Dask workers have one thread each; the floor of
-their gain is their number.
+the full run). Each fit runs in a separate process; the system reports its peak memory. The growth
+compares the time per sample of a million rows with that of 50,000, from shards of the same size and
+on as many threads as BLAS would use. The Dask workers have one thread each; their gain is at best
+their number.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from threadpoolctl import threadpool_limits
 from zshash import ZSH, scale
 
 DIMENSION, N_BITS, N_CLASSES, N_WORDS = 256, 64, 90, 50
-HASHER = ZSH(N_BITS, graph="anchor", random_state=0)
+HASHER = ZSH(N_BITS, graph="anchor", normalize=False, random_state=0)
 
 
 def write_shards(folder: Path, n: int, rows: int) -> None:
-    """Write unit vectors in clusters, `rows` of them a shard, and which cluster each is of."""
+    """Write unit vectors in clusters, `rows` per shard, and the cluster of each."""
     rng = np.random.RandomState(0)
     centers = rng.standard_normal((N_CLASSES, DIMENSION)).astype(np.float32)
     for number in range(n // rows):
@@ -42,7 +42,7 @@ def write_shards(folder: Path, n: int, rows: int) -> None:
 
 
 def shards_of(folder: Path, n: int, rows: int) -> dict[str, Any]:
-    """The first n rows as shards, and what they are learned with."""
+    """The first n rows as shards, and their targets."""
     names = np.random.RandomState(1).standard_normal((N_CLASSES, N_WORDS))
     paths = [folder / f"part-{number:04}.npy" for number in range(n // rows)]
     labels = [np.load(path.with_suffix(".labels.npy")) for path in paths]
@@ -51,7 +51,7 @@ def shards_of(folder: Path, n: int, rows: int) -> dict[str, Any]:
 
 
 def peak_memory() -> int:
-    """Bytes that this process has had in memory at most, on Linux those since it was started."""
+    """Peak memory of this process in bytes; on Linux, since its start."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -81,13 +81,13 @@ def in_process(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def warmed(folder: Path, n: int, rows: int, n_anchors: int) -> dict[str, Any]:
-    """`fit_alone` after a fit of one shard has brought compiled code and the files."""
+    """`fit_alone`, after a fit of one shard that compiles code and reads the files."""
     fit_alone(folder, rows, rows, min(n_anchors, 100))
     return fit_alone(folder, n, rows, n_anchors)
 
 
 def compare_sizes(folder: Path, small: int, large: int, rows: int, n_anchors: int) -> None:
-    """Print time a sample and peak memory of both sizes."""
+    """Print the time per sample and the peak memory of both sizes."""
     few = [in_process(warmed, folder, small, rows, n_anchors) for _ in range(3)]
     many = in_process(warmed, folder, large, rows, n_anchors)
     short = statistics.median(fit["seconds"] / fit["n_iter"] for fit in few) / small
@@ -100,7 +100,7 @@ def compare_sizes(folder: Path, small: int, large: int, rows: int, n_anchors: in
 
 
 def compare_with_memory(folder: Path, n: int, rows: int, n_anchors: int) -> None:
-    """Print how far the fit from shards is from the one in memory."""
+    """Print the difference between the fit from shards and the fit in memory."""
     given = shards_of(folder, n, rows)
     X, labels = (
         np.concatenate(part)
@@ -129,7 +129,7 @@ def compare_with_memory(folder: Path, n: int, rows: int, n_anchors: int) -> None
 
 
 def fit_on_workers(folder: Path, n: int, rows: int, n_anchors: int, workers: int) -> dict[str, Any]:
-    """Seconds of a fit on a local Dask cluster, after a small one has warmed it up."""
+    """Seconds of a fit on a local Dask cluster, after a small warm-up fit."""
     from distributed import Client, LocalCluster
 
     hasher = clone(HASHER).set_params(n_anchors=n_anchors)
@@ -150,7 +150,7 @@ def fit_on_workers(folder: Path, n: int, rows: int, n_anchors: int, workers: int
 
 
 def compare_workers(folder: Path, n: int, rows: int, n_anchors: int) -> None:
-    """Print what a second Dask worker gains."""
+    """Print the gain of a second Dask worker."""
     fits = {workers: fit_on_workers(folder, n, rows, n_anchors, workers) for workers in (1, 2)}
     for workers, fit in fits.items():
         print(f"{workers} Dask worker{'s' * (workers > 1):1}, {n:,} rows: {fit['seconds']:.1f} s")

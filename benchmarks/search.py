@@ -1,16 +1,16 @@
-"""Searching codes: times of queries against faiss, a bare matrix product and the memory itself.
+"""Searching codes: times of queries against faiss, a bare matrix product and reading memory.
 
     python benchmarks/search.py [--quick] [--shape even] [--threads 1] [--only 1000000x64]
         [--way both_ways]
 
 Codes lie in clusters, a thousand codes or ten thousand around each of 1,000 centres, with every
 bit flipped in one of twenty; `--shape even` spreads them evenly instead, the worst for buckets.
-Queries are drawn in the same way and are not among the codes. Buckets are made before; the time
-that takes is told. The peer is the best exact mode of faiss on the same number of threads, and the
+Queries are drawn in the same way and are not among the codes. Buckets are made before; their time
+is printed, too. The peer is the best exact mode of faiss on the same number of threads, and the
 first results are compared, including their order, with NumPy's. Both take turns for several
 rounds: each rests until no thread of the other one spins any more, answers other queries first,
-and then those that are timed. The best round counts. The last line has no other peer than this
-index: the same queries by asymmetric distance and, as the peer, by Hamming distance.
+and then those that are timed. The best round counts. In the last line the peer is this index, too:
+the same queries by real values and, as the peer, by Hamming distance.
 """
 
 import argparse
@@ -29,10 +29,10 @@ from zshash.index import HammingIndex
 Codes = NDArray[np.uint8]
 
 SIZES = [(1_000_000, 64), (10_000_000, 64), (1_000_000, 128)]
-WAYS = ("radius", "nearest", "one_by_one", "weighted", "both_ways")
+WAYS = ("radius", "nearest", "one_by_one", "real", "both_ways")
 N_QUERIES, N_CENTRES, FLIPS = 1_000, 1_000, 0.05
 BLOCK = 1 << 20
-PAIRS = 1_000_000_000  # distances that NumPy is asked for, at most
+PAIRS = 1_000_000_000  # most distances that NumPy computes
 
 
 def clustered(n: int, n_bits: int, seed: int) -> Codes:
@@ -48,7 +48,7 @@ def clustered(n: int, n_bits: int, seed: int) -> Codes:
 
 
 def even(n: int, n_bits: int, seed: int) -> Codes:
-    """Codes whose bits are all drawn alone."""
+    """Codes whose bits are all independent."""
     return np.random.default_rng(seed).integers(0, 256, (n, n_bits // 8), dtype=np.uint8)
 
 
@@ -59,9 +59,9 @@ def blocks(n: int, size: int) -> Iterator[slice]:
 
 
 def best_of(rounds: int, *functions: Callable[[int], Any]) -> list[float]:
-    """The least seconds of each function, which take turns.
+    """The least seconds of each function; functions take turns.
 
-    A function is given 1 for the queries that are timed, and 0 for others, before.
+    A function gets 1 for the queries that are timed, and 0 for other queries before them.
     """
     best = [float("inf")] * len(functions)
     for _ in range(rounds):
@@ -91,7 +91,7 @@ def numpy_within(codes: Codes, queries: Codes, r: int) -> tuple[Any, Any, Any]:
     return limits, found[order], positions[order]
 
 
-def numpy_weighted(codes: Codes, n_bits: int, vectors: Any, k: int) -> tuple[Any, Any]:
+def numpy_real(codes: Codes, n_bits: int, vectors: Any, k: int) -> tuple[Any, Any]:
     """Scores and positions by a stable sort of exact sums, entries rounded as documented."""
     signs = 2 * unpack(codes, n_bits).astype(np.int8) - 1
     scores, order = [], []
@@ -105,7 +105,7 @@ def numpy_weighted(codes: Codes, n_bits: int, vectors: Any, k: int) -> tuple[Any
 
 
 def is_same(found: Any, expected: Any) -> bool:
-    """Whether arrays are equal to the last bit."""
+    """Whether two lists of arrays are equal to the last bit."""
     return all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
 
 
@@ -117,7 +117,7 @@ class Case:
         self.n, self.n_bits = n, n_bits
         self.codes = make(n, n_bits, 0)
         n_others = n_queries if n <= 2_000_000 else 100
-        self.queries = [make(n_others, n_bits, 2), make(n_queries, n_bits, 1)]  # before, and timed
+        self.queries = [make(n_others, n_bits, 2), make(n_queries, n_bits, 1)]  # warm-up, timed
         self.vectors = np.random.default_rng(2).standard_normal((64, n_bits))
         start = time.perf_counter()
         self.index = HammingIndex(n_bits)
@@ -140,19 +140,19 @@ class Case:
     def rows(
         self, rounds: int, ways: Sequence[str]
     ) -> Iterator[tuple[str, float, float, str, bool]]:
-        """What is done, seconds a query of ours and of the best peer, its mode, whether exact."""
+        """Rows of the table: name, seconds per query, those of the peer, its mode, is exact."""
         k = min(100, self.n)
         if "radius" in ways:
             yield self.radius(rounds)
         if "nearest" in ways:
             yield self.nearest(k, rounds)
             yield self.nearest(min(5000, self.n), rounds)
-        for way in (self.one_by_one, self.weighted, self.both_ways):
+        for way in (self.one_by_one, self.real, self.both_ways):
             if way.__name__ in ways:
                 yield way(k, rounds)
 
     def radius(self, rounds: int) -> tuple[str, float, float, str, bool]:
-        """All codes within 2 bits, of all queries at once."""
+        """Time all codes within 2 bits, for all queries at once."""
         own, flat = best_of(
             4 * rounds,
             lambda i: self.index.radius(self.queries[i], 2),
@@ -163,7 +163,7 @@ class Case:
         return "radius 2", own / count, flat / count, "range_search", exact
 
     def nearest(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
-        """The nearest codes, of all queries at once."""
+        """Time the nearest codes, for all queries at once."""
         times = best_of(
             rounds,
             lambda i: self.index.search(self.queries[i], k),
@@ -178,7 +178,7 @@ class Case:
         return f"k = {k}", *_compared(times, len(self.queries[1])), exact
 
     def one_by_one(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
-        """The nearest codes, of one query at a time."""
+        """Time the nearest codes, for one query at a time."""
         singles = [[queries[j : j + 1] for j in range(50)] for queries in self.queries]
         times = best_of(
             rounds,
@@ -190,51 +190,47 @@ class Case:
         exact = is_same(self.index.search(one, k), numpy_nearest(self.codes, one, k))
         return f"one query, k = {k}", *_compared(times, 50), exact
 
-    def weighted(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
-        """Real vectors, against nothing but their products with all codes."""
+    def real(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
+        """Time real vectors, against only their products with all codes."""
         transposed = np.ascontiguousarray(self.vectors.T, dtype=np.float32)
         part = self.codes[:BLOCK]
         signs = 2 * unpack(part, self.n_bits).astype(np.float32) - 1
         products = np.empty((len(part), len(self.vectors)), dtype=np.float32)
         own, peer = best_of(
             rounds,
-            lambda _: self.index.search_weighted(self.vectors, k),
+            lambda _: self.index.search_real(self.vectors, k),
             lambda _: np.matmul(signs, transposed, out=products),
         )
         peer *= self.n / len(part)
         few = self.vectors[: 5 if self.n <= 1_000_000 else 2]
-        exact = is_same(
-            self.index.search_weighted(few, k), numpy_weighted(self.codes, self.n_bits, few, k)
-        )
+        exact = is_same(self.index.search_real(few, k), numpy_real(self.codes, self.n_bits, few, k))
         count = len(self.vectors)
-        return f"asymmetric, k = {k}", own / count, peer / count, "matrix product", exact
+        return f"real values, k = {k}", own / count, peer / count, "matrix product", exact
 
     def both_ways(self, k: int, rounds: int) -> tuple[str, float, float, str, bool]:
-        """Real values whose signs are the bits of queries, against these bits."""
+        """Time real values whose signs are the bits of queries, against these bits."""
         size, queries = len(self.vectors), self.queries[1][: len(self.vectors)]
         values = np.abs(self.vectors[: len(queries)])
         values *= 2.0 * unpack(queries, self.n_bits) - 1
         own, by_bits = best_of(
             rounds,
-            lambda _: self.index.search_weighted(values, k),
+            lambda _: self.index.search_real(values, k),
             lambda i: self.index.search(self.queries[i][:size], k),
         )
         few = values[: 5 if self.n <= 1_000_000 else 2]
-        exact = is_same(
-            self.index.search_weighted(few, k), numpy_weighted(self.codes, self.n_bits, few, k)
-        )
+        exact = is_same(self.index.search_real(few, k), numpy_real(self.codes, self.n_bits, few, k))
         count = len(queries)
         return f"values, k = {k}", own / count, by_bits / count, "their bits", exact
 
 
 def _compared(times: list[float], n_queries: int) -> tuple[float, float, str]:
-    """Seconds a query of ours and of the better mode of faiss, and which that is."""
+    """Seconds per query, those of the better mode of faiss, and this mode."""
     mode = "heap" if times[1] < times[2] else "counting"
     return times[0] / n_queries, min(times[1:]) / n_queries, mode
 
 
 def stream_rate(n_bytes: int) -> float:
-    """Bytes that one thread reads in a second, from an array of about this size."""
+    """Bytes per second that one thread reads from an array of about this size."""
     array = np.ones(max(n_bytes // 8, 1), dtype=np.uint64)
     return array.nbytes / best_of(5, lambda _: np.bitwise_or.reduce(array))[0]
 
@@ -261,7 +257,7 @@ def report(case: Case, threads: int, rounds: int, ways: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Print times, ratios and the memory taken."""
+    """Print times, ratios and memory."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
     parser.add_argument("--shape", choices=["clustered", "even"], default="clustered")

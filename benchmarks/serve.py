@@ -1,17 +1,17 @@
-"""The server: requests in a second, latencies, and memory over time.
+"""The server: requests per second, latencies, and memory over time.
 
     python benchmarks/serve.py [--quick] [--codes 1000000] [--features 1280] [--clients 32]
     python benchmarks/serve.py --minutes 10
 
-Clients on one thread of another process than the server's send features of a picture and get its
-20 nearest items as JSON, over connections that stay open. What the server could do at best is told
-by its endpoint /healthz, which does nothing: both are asked in turn, and the ratio is that of
-medians. With one client, the time beyond that of the same search without a server is what HTTP
-adds.
+Clients in one thread of another process send features of a picture and get its 10 nearest items as
+JSON, over connections that stay open. The endpoint /healthz does nothing, so it shows the best that
+the server could do. Both are measured in turn, and the ratio compares their medians. With one
+client, the benchmark also prints how much time HTTP adds to the same search without a server.
+Searches compare bits with bits, except in the row that says real values, the server's default.
 
-With --minutes, memory instead: searches by features, ids, filters and listings without
-end, and the server's memory every ten seconds. It must not grow by more than a few MB after the
-first minute (in a quick run, not by 100 MB).
+With --minutes it measures memory instead: it sends searches by features and ids, filters and lists
+all the time, and prints the server's memory every ten seconds. Memory must not grow by more than a
+few MB after the first minute (in a quick run, not by 100 MB).
 """
 
 import argparse
@@ -34,23 +34,25 @@ NOTHING = [get("/healthz")]
 JSON, BINARY = "application/json", "application/octet-stream"
 
 
-def as_json(queries: NDArray[np.float32]) -> list[bytes]:
-    """Requests with features as a list of numbers, of seven digits as float32 has them."""
+def as_json(queries: NDArray[np.float32], distance: str = "bits") -> list[bytes]:
+    """Requests with features as a list of numbers, with the seven digits of float32."""
+    how = {"k": K, "distance": distance}
     return [
-        post("/api/search", JSON, json.dumps({"features": row, "k": K}).encode())
+        post("/api/search", JSON, json.dumps({"features": row} | how).encode())
         for row in ([float(f"{value:.7g}") for value in query] for query in queries.tolist())
     ]
 
 
-def as_bytes(queries: NDArray[np.float32]) -> list[bytes]:
-    """Requests with features as they are in memory."""
-    return [post(f"/api/search?k={K}", BINARY, query.astype("<f4").tobytes()) for query in queries]
+def as_bytes(queries: NDArray[np.float32], distance: str = "bits") -> list[bytes]:
+    """Requests with features as the bytes of float32 numbers."""
+    path = f"/api/search?k={K}&distance={distance}"
+    return [post(path, BINARY, query.astype("<f4").tobytes()) for query in queries]
 
 
 def alternate(
     address: str, kinds: dict[str, list[bytes]], clients: int, seconds: float
 ) -> dict[str, list[Load]]:
-    """Loads of each kind, in turn, so that all meet the machine in the same mood."""
+    """Measure all kinds in turn, several times, so that other load on the machine affects all."""
     loads: dict[str, list[Load]] = {name: [] for name in kinds}
     for _ in range(ROUNDS):
         for name, requests in kinds.items():
@@ -62,7 +64,7 @@ def alternate(
 
 
 def show(loads: dict[str, list[Load]], clients: int) -> None:
-    """Print a line for each kind: the median over rounds, and as a part of the first kind's."""
+    """Print a line for each kind: the median over rounds, and its ratio to the first kind."""
     print(f"{clients} clients{'':<20}requests/s  of nothing   p50 ms   p99 ms")
     base = np.array([load.rate for load in next(iter(loads.values()))])
     for name, own in loads.items():
@@ -74,20 +76,20 @@ def show(loads: dict[str, list[Load]], clients: int) -> None:
 
 
 def search_alone(folder: Path, queries: NDArray[np.float32], seconds: float) -> float:
-    """Milliseconds of the median search in this process, without a server."""
+    """Median time of a search in this process, without a server, in milliseconds."""
     times: list[float] = []
     with Collection.open(folder) as collection:
         collection.index.prepare()
         start = time.perf_counter()
         while time.perf_counter() - start < seconds:
             began = time.perf_counter()
-            collection.search(queries[len(times) % len(queries)], k=K)
+            collection.search(queries[len(times) % len(queries)], k=K, distance="bits")
             times.append(time.perf_counter() - began)
     return 1000 * float(np.median(times))
 
 
 def watch_memory(address: str, process: int, requests: list[bytes], minutes: float) -> float:
-    """Print memory every ten seconds under load; by how many MB it has grown after a minute."""
+    """Print memory every ten seconds under load; return its growth in MB after the first minute."""
     step = min(10.0, 6 * minutes)
     end = time.perf_counter() + 60 * minutes
     seen: list[float] = []
@@ -106,8 +108,8 @@ def main() -> None:
     parser.add_argument("--codes", type=int, default=1_000_000)
     parser.add_argument("--features", type=int, default=1280)
     parser.add_argument("--clients", type=int, default=32)
-    parser.add_argument("--seconds", type=float, default=4.0, help="of each round")
-    parser.add_argument("--minutes", type=float, help="watch memory for so long instead")
+    parser.add_argument("--seconds", type=float, default=4.0, help="seconds of each round")
+    parser.add_argument("--minutes", type=float, help="watch memory for this many minutes instead")
     options = parser.parse_args()
     if options.quick:
         options.codes, options.features, options.seconds = 5000, 64, 0.2
@@ -135,6 +137,7 @@ def main() -> None:
                 "nothing (/healthz)": NOTHING,
                 "search, features as bytes": as_bytes(queries),
                 "search, features as JSON": as_json(queries),
+                "by real values, as bytes": as_bytes(queries, "real"),
             }
             put_load(address, kinds["search, features as JSON"], options.clients, options.seconds)
             show(alternate(address, kinds, options.clients, options.seconds), options.clients)
@@ -143,7 +146,7 @@ def main() -> None:
             show(alone, 1)
         own = search_alone(folder, queries, options.seconds)
         print(f"\nthe same search without a server: {own:.2f} ms")
-        for name in list(kinds)[1:]:
+        for name in list(kinds)[1:3]:
             p50 = float(np.median([load.percentile(50) for load in alone[name]]))
             print(f"HTTP adds to {name}: {p50 - own:.2f} ms")
 

@@ -1,22 +1,22 @@
-"""Send a server pictures and requests that are broken in every way, and look how it takes them.
+"""Send a server pictures and requests that are broken in every way, and check its answers.
 
     python benchmarks/uploads.py [--cases 10000] [--seed 0] [--case NUMBER] [--quick]
 
-A collection of digits is served by `zshash serve --writable` in a process of its own. Most cases
+A collection of digits is served by `zshash serve --writable` in a separate process. Most cases
 are pictures of every kind that is read, with flipped bits, cut off, lengthened, spliced, or with
 other numbers in their heads, searched with or added. The others are decompression bombs, wrong
-types, broken forms, JSON and features that make no sense, lengths that lie, broken chunks, and
-clients that go away. Slow clients are in the background, and a crowd comes last. These are faults:
+types, broken forms, senseless JSON and features, false lengths, broken chunks, and clients that
+disconnect. Slow clients run in the background, and many clients at once come last. Faults are:
 
 - an answer with a status of 500 or more, none within 30 seconds, or one that holds a path of the
-  server's disk; a whole request that is not answered; an error that nobody has caught
-- a plain search, made after every 500 cases, that does not find what it should
-- a server that dies, that has 200 MB more than after the first cases, that keeps connections or
-  temporary files, that turns away nobody of a crowd, or that does not end in good order
-- a collection that `verify` finds something wrong with in the end, or that has a copy of a picture
-  that no item speaks of
+  server's disk; a complete request without an answer; an uncaught error
+- a plain search, made after every 500 cases, with a wrong result
+- a server that dies, that needs 200 MB more than after the first cases, that keeps connections or
+  temporary files, that refuses none of too many clients, or that does not stop properly
+- a collection in which `verify` finds damage at the end, or that has a copy of a picture that
+  belongs to no item
 
-A fault names its case; `--case` sends that one alone.
+A fault names its case; `--case` sends only this case.
 """
 
 import argparse
@@ -37,18 +37,19 @@ from uploading.requests import HEAD, Request, framed, make
 from uploading.serving import ServerProcess
 
 from zshash import Collection
-from zshash.collection.files import COPIES
-from zshash.experiments.demo import make_collection
+from zshash.collection import Query
+from zshash.collection.storage.files import COPIES
+from zshash.studies.demo import make_collection
 
 N_DIGITS, N_FOUND = 1797, 10
 AT_ONCE, CROWD = 4, 80
 MOST_MEGABYTES = 200.0
 MOST_DESCRIPTORS = 20
-SLOW = 25.0  # seconds that slow clients try
+SLOW = 25.0  # seconds that slow clients keep trying
 
 
 class Truth(NamedTuple):
-    """A search, and what it has to find."""
+    """A search, and its right results."""
 
     picture: bytes
     found: list[tuple[int, float]]
@@ -56,19 +57,19 @@ class Truth(NamedTuple):
 
 
 def make_truth(folder: Path) -> Truth:
-    """Make the collection, and ask it before anybody else does."""
+    """Make the collection, and search it before the server starts."""
     own = f"id < {N_DIGITS}"
     with make_collection(folder) as collection:
         picture = collection.thumbnail(100)
         assert picture is not None
-        found = collection.search(picture, N_FOUND, where=own)
-        named = collection.search_name("zero", N_FOUND, where=own)
-    pairs = [(match.item.id, match.distance) for match in found]
-    return Truth(picture, pairs, [match.item.id for match in named])
+        queries = [Query(picture=picture, k=N_FOUND), Query(name="zero", k=N_FOUND)]
+        found, named = collection.search_each(queries, where=own)
+    pairs = [(match.id, match.score) for match in found]
+    return Truth(picture, pairs, [match.id for match in named])
 
 
 def check_search(port: int, truth: Truth) -> list[str]:
-    """Whether the server still finds what it should."""
+    """Check that the server still finds the right results."""
     where = f"where={quote(f'id < {N_DIGITS}')}&k={N_FOUND}"
     faults = []
     by_picture = framed(f"/api/search?{where}", "image/jpeg", truth.picture)
@@ -79,7 +80,7 @@ def check_search(port: int, truth: Truth) -> list[str]:
             faults.append(f"a plain search by {what}: {answer.status} {answer.body[:200]!r}")
             continue
         results = json.loads(answer.body)["results"]
-        pairs = [(result["id"], result["distance"]) for result in results]
+        pairs = [(result["id"], result["score"]) for result in results]
         is_right = (
             pairs == truth.found if what == "picture" else [i for i, _ in pairs] == truth.named
         )
@@ -89,13 +90,13 @@ def check_search(port: int, truth: Truth) -> list[str]:
 
 
 class Run:
-    """Cases against a server, and what came of them.
+    """Cases against a server, and their outcomes.
 
     Parameters
     ----------
     server : ServerProcess
     folder : Path
-        Of the collection.
+        Folder of the collection.
     seed : int
     """
 
@@ -107,7 +108,7 @@ class Run:
         self._secret = str(folder.parent).encode()
 
     def try_all(self, numbers: Iterable[int]) -> None:
-        """Some cases, a few at a time."""
+        """Send some cases, a few at a time."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for request, fault, answer, seconds in pool.map(self._try, numbers):
                 self.counts[request.kind][answer.status] += 1
@@ -136,7 +137,7 @@ class Run:
         return ""
 
     def try_crowd(self) -> None:
-        """More large pictures at once than there is room for; some have to be turned away."""
+        """Send more large pictures at once than there is room for; some must be refused."""
         content = framed("/api/search", "image/png", bombs()["png just small enough"])
         request = Request("crowd", "at once", content)
         with ThreadPoolExecutor(CROWD) as pool:
@@ -147,7 +148,7 @@ class Run:
             self.faults.append(f"a crowd got {sorted(statuses)}")
 
     def try_slowly(self) -> dict[str, Answer]:
-        """Clients that take their time, all at once; what each gets in the end."""
+        """Run slow clients, all at once; returns the answer that each gets."""
         line = b"POST /api/%b HTTP/1.1\r\n" + HEAD + b"Content-Length: 5000\r\nContent-Type: %b\r\n"
         form = b"multipart/form-data; boundary=x"
         clients = {
@@ -166,14 +167,14 @@ class Run:
         return {name: answer.result() for name, answer in answers.items()}
 
     def note_slow(self, found: "Future[dict[str, Answer]]") -> None:
-        """Count the slow clients, which must all have been sent away."""
+        """Count the slow clients; the server must have refused all of them."""
         for name, answer in found.result().items():
             self.counts["slow"][answer.status] += 1
             if answer.status not in (0, 400, 408):
                 self.faults.append(f"{name}: status {answer.status} after {SLOW:g} s")
 
     def check_process(self, memory: float, descriptors: int) -> None:
-        """Whether the server has more than it had after the first cases."""
+        """Check memory, files and connections against those after the first cases."""
         ends = time.monotonic() + SECONDS
         while (now := self.server.memory()[0]) > memory + MOST_MEGABYTES:
             if time.monotonic() > ends:  # what nobody waits for any more has long been finished
@@ -186,7 +187,7 @@ class Run:
 
 
 def run_all(run: Run, truth: Truth, n_cases: int, batch: int) -> None:
-    """All cases, with a look at the server after each batch."""
+    """Send all cases, and check the server after each batch."""
     server, memory, descriptors = run.server, 0.0, 0
     with ThreadPoolExecutor(1) as slow:
         slow_ones = [slow.submit(run.try_slowly)]
@@ -213,7 +214,7 @@ def run_all(run: Run, truth: Truth, n_cases: int, batch: int) -> None:
 
 
 def check_rest(run: Run, folder: Path) -> str:
-    """Stop the server and look at what it leaves; a line about it."""
+    """Stop the server, check what it leaves, and return a line about it."""
     run.faults += [f"an error that nobody caught: {line}" for line in run.server.complaints()]
     status = run.server.stop()
     if status:
@@ -230,7 +231,7 @@ def check_rest(run: Run, folder: Path) -> str:
 
 
 def print_table(run: Run) -> None:
-    """How often each kind of case got each status."""
+    """Print how often each kind of case got each status."""
     statuses = sorted({status for own in run.counts.values() for status in own})
     heads = {0: "closed", -1: "none"}
     print(f"{'':<14}{'cases':>7}" + "".join(f"{heads.get(s, s):>8}" for s in statuses))
@@ -242,11 +243,11 @@ def print_table(run: Run) -> None:
 
 
 def main() -> None:
-    """Send all cases, print what came of them, and fail if anything was wrong."""
+    """Send all cases, print the outcomes, and fail if there was a fault."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--case", type=int, help="send this one alone, and show its answer")
+    parser.add_argument("--case", type=int, help="send only this case, and show its answer")
     parser.add_argument("--quick", action="store_true", help="a few hundred, to see that it works")
     options: Any = parser.parse_args()
     n_cases, batch = (300, 100) if options.quick else (options.cases, 500)

@@ -3,6 +3,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, however slow the machine: what fails, fails again. To look for
+# others: pytest --hypothesis-profile default
+settings.register_profile("zshash", derandomize=True, deadline=None)
+settings.load_profile("zshash")
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +27,24 @@ def own_path():
     before = list(sys.path)
     yield
     sys.path[:] = before
+
+
+@pytest.fixture(scope="module")
+def milvus(milvus_client):
+    """The Milvus server that all tests of a process share."""
+    if reason := milvus_client.missing():
+        pytest.skip(reason)
+    return milvus_client.shared()
+
+
+@pytest.fixture(scope="module")
+def milvus_client(own_path):  # noqa: ARG001, which takes the client away again
+    """The client library of Milvus can be imported, where `make milvus` has brought it."""
+    from tests import milvus_server
+
+    milvus_server.use_client()
+    pytest.importorskip("pymilvus", reason="no Milvus client: make milvus brings one")
+    return milvus_server
 
 
 @pytest.fixture(scope="session", autouse=True)

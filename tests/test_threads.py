@@ -9,7 +9,7 @@ from zshash._threads import all_cores, map_blocks, run_blocks, spread
 
 
 def blas_threads():
-    """Threads of BLAS; not of faiss's, which other tests bring: each thread has its own number."""
+    """Threads of BLAS, without faiss's BLAS, which other tests load and which counts per thread."""
     found = [lib for lib in threadpool_info() if lib["user_api"] == "blas"]
     return [lib["num_threads"] for lib in found if lib.get("threading_layer") != "openmp"]
 

@@ -4,12 +4,12 @@
 
 Reads ``data.noun``, ``index.noun`` and ``noun.exc`` and writes ``nouns.npz`` and
 ``LICENSE.wordnet``. The same input gives the same bytes. Synsets are rows, ordered by offset;
-texts are bytes with a line per entry, since an array of strings is as wide as its longest.
+texts are bytes with a line per entry, since every string of an array is as wide as the longest.
 
 =================  ==================================================================
 ``format``         version of this layout
 ``offsets``        (N,) offset of every noun synset, the number in ``n02123045``
-``below``          (N,) how many synsets lie at or below it, each counted once
+``below``          (N,) number of different synsets at or below it
 ``hypernyms``      rows of the hypernyms (``@`` and ``@i``), CSR with ``hypernym_starts``
 ``names``          text: first lemma of every synset, in its own case
 ``lemmas``         text: every lemma in lower case
@@ -36,7 +36,7 @@ OUTPUT = Path(__file__).resolve().parents[1] / "src" / "zshash" / "semantics" / 
 
 
 class Synset(NamedTuple):
-    """What is kept of a line of ``data.noun``."""
+    """The parts of a line of ``data.noun`` that are used."""
 
     offset: int
     name: str
@@ -44,7 +44,7 @@ class Synset(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build both files; 2 with one line on the standard error where that is impossible."""
+    """Build both files; on an error, print one line to standard error and return 2."""
     parser = argparse.ArgumentParser(description="Make the packaged nouns from WordNet 3.0.")
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="has data.noun")
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder to write to")
@@ -123,13 +123,13 @@ def parse_synset(line: str) -> Synset:
 def parse_index(lines: Iterable[str], row: Mapping[int, int]) -> tuple[list[str], list[list[int]]]:
     """Lemmas of ``index.noun`` and the rows of their senses, most frequent first."""
     entries = [line.split() for line in lines]
-    # the line ends with as many offsets as its third field says
+    # the third field is the number of offsets at the end of the line
     senses = [[row[int(offset)] for offset in entry[-int(entry[2]) :]] for entry in entries]
     return [entry[0] for entry in entries], senses
 
 
 def count_below(parents: Sequence[Sequence[int]]) -> NDArray[np.int32]:
-    """Synsets at or below each, distinct, in a hierarchy that must have one root and no cycle."""
+    """Number of synsets at or below each; the hierarchy must have one root and no cycle."""
     if sum(not above for above in parents) != 1:
         raise ValueError("the noun hierarchy of data.noun does not have exactly one root")
     below = np.ones(len(parents), np.int32)
@@ -154,7 +154,7 @@ def climb(parents: Sequence[Sequence[int]], start: int) -> Iterator[int]:
 
 
 def csr(starts: str, values: str, rows: Sequence[Sequence[int]]) -> dict[str, NDArray[np.int32]]:
-    """Lay lists of different lengths end to end, with where each one starts."""
+    """Two arrays: all lists end to end, and the start of each list."""
     ends = np.cumsum([len(row) for row in rows])
     flat = [value for row in rows for value in row]
     return {starts: np.array([0, *ends], np.int32), values: np.array(flat, np.int32)}
@@ -166,7 +166,7 @@ def text(lines: Iterable[str]) -> NDArray[np.uint8]:
 
 
 def write(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-    """Write an npz file without the clock, the user or the system in it."""
+    """Write an npz file that does not depend on the time, the user or the system."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))

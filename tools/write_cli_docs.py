@@ -5,6 +5,7 @@ python tools/write_cli_docs.py
 
 from pathlib import Path
 
+import click
 from click.testing import CliRunner
 
 from zshash.cli import main
@@ -13,13 +14,15 @@ DOCS = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
 
 
 def render() -> str:
-    """The page as text."""
+    """The text of docs/cli.md."""
     parts = [
         "# Command line",
         "Written by `python tools/write_cli_docs.py` from the code.",
         help_of(),
     ]
-    parts += [f"## {name}\n\n{help_of(name)}" for name in sorted(main.commands)]
+    parts += [
+        f"## {name}\n\n{help_of(name)}" for name in sorted(main.list_commands(click.Context(main)))
+    ]
     return "\n\n".join(parts) + "\n"
 
 

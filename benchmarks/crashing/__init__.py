@@ -1,1 +1,1 @@
-"""What `crash.py` is made of: what must be there, who writes, and who looks."""
+"""What the programs that attack collections share: a small world, its truth, and processes."""

@@ -1,5 +1,6 @@
-"""What must be in a collection, by all that was acknowledged."""
+"""The expected state of a collection, from all acknowledged operations."""
 
+import hashlib
 import io
 import json
 from dataclasses import dataclass, field
@@ -10,23 +11,44 @@ import numpy as np
 from PIL import Image
 
 import zshash
+from zshash.collection.storage.rows import content_of
 from zshash.images import PictureReader
 from zshash.images.extractor import Extractor
 from zshash.index import HammingIndex
+from zshash.semantics import WordNet
 
-__all__ = ["BATCH", "READER", "Items", "Pool", "Row", "World", "outcomes", "rows_of", "synced"]
+__all__ = [
+    "ADDING",
+    "BATCH",
+    "PICTURE_BATCH",
+    "READER",
+    "Items",
+    "Pool",
+    "Row",
+    "World",
+    "outcomes",
+    "rows_of",
+    "synced",
+]
 
-N_BITS, N_POOL, N_MODELS, N_PICTURES = 32, 2000, 3, 200
-BATCH = 64
+N_BITS, N_POOL, N_MODELS = 32, 2000, 3
+# Pictures in the folder that is followed, those that are added by path, and those as bytes.
+N_PHOTOS, N_BY_PATH, N_AS_BYTES = 200, 100, 100
+N_RESERVED = 100  # the last features of the pool, which only another process adds
+BATCH, PICTURE_BATCH = 64, 4
+ADDING = ("features", "codes", "import", "pictures", "files")
+PICTURED = ("pictures", "files")
+COPIES = "pictures"
+SEEN = ["cat", "dog", "truck", "ship"]
 
 
 class Pixels(Extractor):
-    """The pixels themselves of pictures of two by two."""
+    """An extractor whose features are the pixels of pictures of two by two."""
 
     name, dimension, fingerprint, side = "pixels", 12, "pixels 1", 2
 
     def prepare(self, image: Image.Image) -> Any:
-        """All values of a picture."""
+        """All pixel values of a picture."""
         return np.asarray(image, dtype=np.float32)
 
     def run(self, batch: Any) -> Any:
@@ -38,23 +60,52 @@ READER = PictureReader(extractor=Pixels(), cache=False)
 
 
 class Pool:
-    """What items are made of: features, pictures of them, and their codes under each model."""
+    """Material for items: features, pictures of them, and their codes under each model.
 
-    def __init__(self, folder: Path) -> None:
+    Parameters
+    ----------
+    folder : Path
+        Where models and pictures are written.
+    is_named : bool
+        Whether the models know the meanings of names.
+    """
+
+    def __init__(self, folder: Path, is_named: bool = False) -> None:
         values = np.random.RandomState(0).randint(0, 256, (N_POOL, 12), dtype=np.uint8)
         self.X = values.astype(np.float32)
         self.models = [folder / f"{number}.zshash" for number in range(N_MODELS)]
-        self.codes = []
-        for number, path in enumerate(self.models):
-            hasher = zshash.LSH(n_bits=N_BITS, random_state=number).fit(self.X)
-            zshash.save(hasher, path, notes={"extractor": READER.facts()})
-            self.codes.append(hasher.encode(self.X))
+        self.hashers = [(_zsh if is_named else _lsh)(self.X, own) for own in range(N_MODELS)]
+        notes: dict[str, Any] = {"extractor": READER.facts()}
+        notes |= {"labels": ["wordnet"], "seen": SEEN} if is_named else {}
+        for hasher, path in zip(self.hashers, self.models, strict=True):
+            zshash.hashing.save(hasher, path, notes=notes)
+        self.codes = [hasher.encode(self.X) for hasher in self.hashers]
+        self.checksums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in self.models]
         index = HammingIndex(N_BITS)  # compiled here once, not by every child
         index.add(self.codes[0])
         index.search(self.codes[0][:1], 10)
         index.radius(self.codes[0][:1], 9)
-        self.pictures = [_png(row) for row in values[:N_PICTURES]]
+        self.pictures = [_png(row) for row in values[: N_PHOTOS + N_BY_PATH + N_AS_BYTES]]
         self.numbers = {data: number for number, data in enumerate(self.pictures)}
+        self.folder = folder / "by path"
+        self.folder.mkdir()
+        for number in range(N_PHOTOS, N_PHOTOS + N_BY_PATH):
+            self.path(number).write_bytes(self.pictures[number])
+
+    def path(self, number: int) -> Path:
+        """File of a picture that is added by path."""
+        return self.folder / f"{number}.png"
+
+
+def _lsh(X: Any, seed: int) -> Any:
+    return zshash.LSH(n_bits=N_BITS, normalize=False, random_state=seed).fit(X)
+
+
+def _zsh(X: Any, seed: int) -> Any:
+    """A hash function that knows names, trained on categories that depend on the first features."""
+    vectors = WordNet(basis=SEEN).embed(SEEN)
+    categories = (X[:, 0] > 127) + 2 * (X[:, 1] > 127)
+    return zshash.ZSH(n_bits=N_BITS, n_anchors=40, random_state=seed).fit(X, vectors[categories])
 
 
 def _png(values: Any) -> bytes:
@@ -64,9 +115,9 @@ def _png(values: Any) -> bytes:
 
 
 class Row(NamedTuple):
-    """What an item must be."""
+    """The expected state of an item."""
 
-    how: str  # codes, features or picture
+    how: str  # a kind of ADDING, or picture, which is one of the folder that is followed
     number: int  # in the pool
     source: str
     labels: tuple[str, ...] = ()
@@ -78,7 +129,7 @@ Items = dict[int, Row]
 
 @dataclass
 class World:
-    """What must be in the folder, by all that was acknowledged."""
+    """The expected state of the folder, from all acknowledged operations."""
 
     folder: Path
     photos: Path
@@ -87,40 +138,67 @@ class World:
     created: bool = False
     model: int = 0
     next_id: int = 0
+    formats: int = 0  # how many formats later than the present one
     items: Items = field(default_factory=dict)
     pending: dict[str, Any] | None = None
 
     def take(self, items: Items, model: int | None = None) -> None:
-        """Items as they are now."""
+        """Replace the expected items."""
         self.items = items
         self.model = self.model if model is None else model
         self.next_id = max([self.next_id, *(number + 1 for number in items)])
 
+    def acknowledge(self, record: dict[str, Any], pool: Pool) -> list[str]:
+        """Note that the pending operation is done: from now on it must not be lost."""
+        pending, kind, before = self.pending, record["done"], self.next_id
+        assert pending is not None
+        self.created, self.pending = True, None
+        if kind == "sync":
+            names = {int(number): name for number, name in record["names"].items()}
+            items, faults = synced(self, pending["files"], names)
+            self.take(items)
+            return faults
+        self.take(*outcomes(self, pending, pool)[-1])
+        if kind in ADDING and record["ids"] != list(range(before, self.next_id)):
+            return [f"{kind}: other ids than the next ones"]
+        return []
 
-def rows_of(operation: dict[str, Any]) -> list[Row]:
-    """The things that an `add` is given."""
-    name, how = operation["seed"], operation["how"]
-    numbers = np.random.RandomState(name).randint(0, N_POOL, operation["n"])
+
+def rows_of(operation: dict[str, Any], world: World, pool: Pool) -> list[Row]:
+    """The rows that an operation adds, if none of them is there already."""
+    name, how, n = operation["seed"], operation["op"], operation["n"]
+    first, last = {
+        "pictures": (N_PHOTOS, N_PHOTOS + N_BY_PATH),
+        "files": (N_PHOTOS + N_BY_PATH, N_PHOTOS + N_BY_PATH + N_AS_BYTES),
+    }.get(how, (0, N_POOL - N_RESERVED))
+    numbers = np.random.RandomState(name).randint(first, last, n).tolist()
     labels: list[tuple[str, ...]] = [(), ("cat",), ("dog", "cat")]
     return [
-        Row(how, int(number), f"{name}/{i}", labels[i % 3], json.dumps({"batch": name, "i": i}))
+        Row(
+            how,
+            number,
+            _source(how, number, f"{name}/{i}", world, pool),
+            labels[i % 3],
+            json.dumps({"batch": name, "i": i}),
+        )
         for i, number in enumerate(numbers)
     ]
 
 
-def outcomes(world: World, operation: dict[str, Any] | None) -> list[tuple[Items, int]]:
-    """Items and model after an operation, last, and as they may be if it was cut off."""
+def _source(how: str, number: int, other: str, world: World, pool: Pool) -> str:
+    if how == "pictures":
+        return str(pool.path(number))
+    if how == "files":
+        return str(world.folder / COPIES / content_of(pool.pictures[number]).hex())
+    return other
+
+
+def outcomes(world: World, operation: dict[str, Any] | None, pool: Pool) -> list[tuple[Items, int]]:
+    """Allowed states of items and model if an operation is cut off; the last is its end."""
     kind, found = operation["op"] if operation else "", [(world.items, world.model)]
-    if operation and kind == "add":
-        items, rows = dict(world.items), rows_of(operation)
-        known = {row.number for row in items.values() if row.how == "features"}
-        number = world.next_id
-        for start in range(0, len(rows), BATCH):
-            for row in rows[start : start + BATCH]:
-                if row.how == "codes" or row.number not in known:
-                    items[number], number = row, number + 1
-                    known |= {row.number} if row.how == "features" else set()
-            found.append((dict(items), world.model))
+    if operation and kind in ADDING:
+        rows = rows_of(operation, world, pool)
+        found += [(items, world.model) for items in _growing(world, rows)]
     elif operation and kind == "remove":
         gone = set(operation["ids"])
         found.append(({i: row for i, row in world.items.items() if i not in gone}, world.model))
@@ -129,13 +207,27 @@ def outcomes(world: World, operation: dict[str, Any] | None) -> list[tuple[Items
     return found
 
 
+def _growing(world: World, rows: list[Row]) -> list[Items]:
+    """All items after each batch of an operation that adds rows."""
+    items, found, number = dict(world.items), [], world.next_id
+    known = {row[:2] for row in items.values()}
+    at_once = PICTURE_BATCH if rows and rows[0].how in PICTURED else BATCH
+    for start in range(0, len(rows), at_once):
+        for row in rows[start : start + at_once]:
+            if row.how in ("codes", "import") or row[:2] not in known:
+                items[number], number = row, number + 1
+                known.add(row[:2])
+        found.append(dict(items))
+    return found
+
+
 def pictures_of(items: Items) -> Items:
-    """Those of the items that come from pictures."""
+    """The items that come from the folder that is followed."""
     return {number: row for number, row in items.items() if row.how == "picture"}
 
 
 def synced(world: World, files: dict[str, int], names: dict[int, str]) -> tuple[Items, list[str]]:
-    """Items after the folder was followed, if they are those that have these names, and faults."""
+    """Items after a sync, from the pictures of files and the file names of ids; and faults."""
     before, faults = pictures_of(world.items), []
     if sorted(names.values()) != sorted(files):
         faults.append(f"sync: {len(names)} items for {len(files)} files")
@@ -151,7 +243,7 @@ def synced(world: World, files: dict[str, int], names: dict[int, str]) -> tuple[
 
 
 def wrong_id(world: World, number: int, row: Row) -> list[str]:
-    """An id is new, or its item has kept its picture or its name."""
+    """Faults of an id: it must be new, or its item must have kept its picture or its name."""
     old = world.items.get(number)
     good = number >= world.next_id if old is None else row[1] == old[1] or row[2] == old[2]
     return [] if good else [f"sync: id {number} was given to something else"]

@@ -1,6 +1,6 @@
-"""Clients that send one prepared request after the other, all on one thread and without a library.
+"""Clients that send one prepared request after another, on one thread and without a library.
 
-A client sends its next request when the answer to the last one is whole.
+A client sends its next request when the answer to the last one is complete.
 """
 
 import selectors
@@ -20,7 +20,7 @@ PATIENCE = 30.0  # seconds without any answer, after which something is wrong
 
 
 class Load(NamedTuple):
-    """What clients have measured: seconds of all answers, how long it took, answers by status."""
+    """Seconds of each answer, seconds of the whole run, and number of answers by status."""
 
     latencies: NDArray[np.float64]
     seconds: float
@@ -28,11 +28,11 @@ class Load(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Answers in a second."""
+        """Answers per second."""
         return len(self.latencies) / self.seconds
 
     def percentile(self, percent: float) -> float:
-        """Milliseconds within which so many answers came."""
+        """Milliseconds within which `percent` of the answers came."""
         return 1000 * float(np.percentile(self.latencies, percent))
 
 
@@ -50,7 +50,7 @@ class _Client:
         self.place += 1
 
     def status(self) -> int | None:
-        """The status of the answer if it is whole; it is forgotten then."""
+        """Status of the answer if all of it has come, which is then removed; otherwise None."""
         end = self.received.find(b"\r\n\r\n")
         if end < 0:
             return None
@@ -75,7 +75,7 @@ def post(path: str, kind: str, body: bytes) -> bytes:
 
 
 def put_load(address: str, requests: list[bytes], clients: int, seconds: float) -> Load:
-    """Have clients send requests for a while; each begins at another one of them."""
+    """Let clients send requests for some seconds; each client begins at another request."""
     parts = urlsplit(address)
     place = (parts.hostname or "", parts.port or 80)
     open_clients = [_Client(socket.create_connection(place), 7 * i) for i in range(clients)]

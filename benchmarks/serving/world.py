@@ -17,15 +17,15 @@ from zshash import ZSH, Collection
 __all__ = ["make_collection", "memory", "served"]
 
 N_BITS, N_ANCHORS, N_CENTRES, N_TRAIN = 64, 1000, 100, 4000
-MOST_FLIPPED = 4  # bits in which codes differ from that of their centre's sample
+MOST_FLIPPED = 4  # most bits in which a code differs from the code of its sample
 CODES_AT_ONCE = 100_000
 
 
 def make_collection(folder: Path, n: int, n_features: int) -> NDArray[np.float32]:
-    """Write a collection of `n` clustered codes; the result is features to search with.
+    """Write a collection of `n` clustered codes, and return features to search with.
 
-    The model is a ZSH of 64 bits and 1,000 anchors on `n_features` numbers; codes are those of its
-    samples, each with a few bits flipped.
+    The model is a ZSH of 64 bits and 1,000 anchors on `n_features` numbers. The codes are the codes
+    of its training samples, each with a few bits flipped.
     """
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((N_CENTRES, n_features), dtype=np.float32)
@@ -47,7 +47,7 @@ def make_collection(folder: Path, n: int, n_features: int) -> NDArray[np.float32
 
 
 def flipped(codes: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Codes with up to a few bits flipped in each."""
+    """Codes with a few random bits flipped in each."""
     codes = codes.copy()
     for _ in range(MOST_FLIPPED):
         bits = rng.integers(0, N_BITS, len(codes))
@@ -57,7 +57,7 @@ def flipped(codes: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.ui
 
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[str, int]]:
-    """Address and process id of a server, which is stopped at the end."""
+    """Address and process id of a server; the server is stopped at the end."""
     command = [sys.executable, "-m", "zshash.cli", "serve", str(folder), "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}
@@ -76,6 +76,6 @@ def served(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def memory(process: int) -> float:
-    """Megabytes of memory that a process holds."""
+    """Memory of a process, in megabytes."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

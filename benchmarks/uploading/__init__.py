@@ -1,1 +1,1 @@
-"""What `uploads.py` is made of: pictures, requests with them, a client, and the server."""
+"""Parts of `uploads.py`: pictures, requests with them, a client, and the server."""

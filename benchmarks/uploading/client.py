@@ -1,4 +1,4 @@
-"""A client that sends any bytes whatever, and reads the answer as far as there is one."""
+"""A client that sends any bytes, and reads the answer, if there is one."""
 
 import socket
 import time
@@ -14,14 +14,14 @@ SECONDS = 30.0  # for an answer
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: a status, 0 where the connection ended without one, -1 where nothing came."""
+    """An answer: its status, 0 if the connection ended without one, -1 if nothing came."""
 
     status: int
     body: bytes = b""
 
 
 def ask(port: int, request: Request) -> Answer:
-    """Send a request on a connection of its own."""
+    """Send a request on a new connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
         with suppress(ConnectionError):  # the server may answer before it has seen all of it
             connection.sendall(request.content)
@@ -31,7 +31,7 @@ def ask(port: int, request: Request) -> Answer:
 
 
 def trickle(port: int, head: bytes, piece: bytes, seconds: float) -> Answer:
-    """Send a head, and then a piece every now and then until there is an answer."""
+    """Send a head, then a piece from time to time until there is an answer."""
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
         connection.sendall(head)
         connection.settimeout(0.2)
@@ -51,7 +51,7 @@ def trickle(port: int, head: bytes, piece: bytes, seconds: float) -> Answer:
 
 
 def _read(connection: socket.socket) -> Answer:
-    """The first answer that is more than a word of encouragement."""
+    """The first final answer: one that is more than "100 Continue"."""
     file = connection.makefile("rb")
     try:
         while True:

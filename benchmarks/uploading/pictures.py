@@ -1,4 +1,4 @@
-"""Pictures of every kind that is read, and what can be done to them."""
+"""Pictures of every supported format, and ways to damage them."""
 
 import io
 import struct
@@ -17,7 +17,7 @@ NUMBERS = (0, 1, 2, 7, 255, 256, 32_767, 65_535, 2**24 - 1, 2**31 - 1, 2**31, 2*
 
 @cache
 def whole() -> dict[str, bytes]:
-    """Small pictures that can be read, by name."""
+    """Small valid pictures, by name."""
     down, across = np.mgrid[:40, :56]
     colours = np.stack([across * 4, down * 6, 255 - across - down], axis=-1).astype(np.uint8)
     image = Image.fromarray(colours)
@@ -57,7 +57,7 @@ def _file(image: Image.Image, kind: str, **options: object) -> bytes:
 
 @cache
 def bombs() -> dict[str, bytes]:
-    """Small files that become large, or say that they do."""
+    """Small files that decode to large pictures, or claim to."""
     grey = Image.new("L", (6000, 6000))
     whole_one = _file(Image.new("L", (64, 64)), "PNG")
     words = b"zTXt" + b"a\0\0" + zlib.compress(bytes(50_000_000), 9)
@@ -99,7 +99,7 @@ def _frames(n: int) -> bytes:
 
 
 def hostile(rng: Random) -> tuple[str, bytes]:
-    """A picture after a few edits, and what it was."""
+    """A picture after a few random edits, and a description."""
     name = rng.choice(list(whole()))
     content = bytearray(whole()[name])
     for _ in range(rng.randint(1, 5)):
@@ -110,7 +110,7 @@ def hostile(rng: Random) -> tuple[str, bytes]:
 
 
 def _place(rng: Random, content: bytearray) -> int:
-    """Somewhere in a file, most often where it tells of itself."""
+    """A random place in a file, most often in its header."""
     most = min(len(content), 200) if rng.random() < 0.7 else len(content)
     return rng.randrange(most) if most else 0
 
@@ -141,7 +141,7 @@ def _splice(rng: Random, content: bytearray) -> None:
 
 
 def _announce(rng: Random, content: bytearray) -> None:
-    """A number that is larger, or other, than what follows."""
+    """Put a wrong number, often a larger one, into the file."""
     place, n = _place(rng, content), rng.choice((1, 2, 4))
     number = rng.choice(NUMBERS) % 2 ** (8 * n)
     content[place : place + n] = number.to_bytes(n, rng.choice(("big", "little")))
@@ -151,7 +151,7 @@ EDITS = (_flip, _flip, _cut, _lengthen, _insert, _splice, _announce, _announce)
 
 
 def _repair(content: bytearray) -> None:
-    """Right checksums for the chunks of a PNG file, so that what was changed gets looked at."""
+    """Correct the checksums of a PNG file, so that readers get to the changed parts."""
     place = 8
     while place + 12 <= len(content):
         behind = place + 8 + int.from_bytes(content[place : place + 4], "big")

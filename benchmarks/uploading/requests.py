@@ -1,4 +1,4 @@
-"""Requests that no decent client would make; the same seed and number give the same one."""
+"""Requests that no proper client makes; the same seed and number give the same request."""
 
 import json
 from collections.abc import Callable
@@ -24,18 +24,18 @@ FORM = "multipart/form-data; boundary=x"
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent.
+    """A request.
 
     Attributes
     ----------
     kind, about : str
-        What it tries, in a word and in more of them.
+        The kind of fault in a word, and a description.
     content : bytes
         Line, headers and body.
     answered : bool
-        Whether there has to be an answer; where not, the server may end the connection.
+        Whether there must be an answer; if not, the server may end the connection.
     leaves : bool
-        Whether the client goes away when it has sent it.
+        Whether the client disconnects after sending the request.
     """
 
     kind: str
@@ -46,14 +46,14 @@ class Request:
 
 
 def framed(target: str, kind: str | None, body: bytes, method: str = "POST") -> bytes:
-    """A request as it should be."""
+    """A well-formed request."""
     head = HEAD + (f"Content-Type: {kind}\r\n".encode("latin-1") if kind is not None else b"")
     length = b"Content-Length: %d\r\n\r\n" % len(body)
     return f"{method} {target} HTTP/1.1\r\n".encode() + head + length + body
 
 
 def make(seed: int, number: int) -> Request:
-    """The request under a number: first all that have a name, then whatever is drawn."""
+    """The request with a number: first all requests with a name, then random ones."""
     rng = Random(f"{seed} {number}")
     if number < len(NAMED):
         named, args = NAMED[number]
@@ -91,7 +91,7 @@ def _added(rng: Random) -> Request:
 
 
 def _whole(rng: Random) -> Request:
-    """Nothing wrong: somebody has to be right among all the others."""
+    """A request with nothing wrong, which must be answered among all the others."""
     name = rng.choice(list(whole()))
     if rng.random() < 0.5:
         return Request("whole", name, framed(SEARCH, "image/png", whole()[name]))

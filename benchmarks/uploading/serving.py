@@ -1,4 +1,4 @@
-"""The server: a process of its own, and what can be seen of it from outside."""
+"""The server as a separate process, and its state as seen from outside."""
 
 import os
 import re
@@ -21,9 +21,9 @@ class ServerProcess:
     Parameters
     ----------
     folder : Path
-        Of the collection.
+        Folder of the collection.
     scratch : Path
-        A folder for its temporary files, and for what it says.
+        A folder for its temporary files and its output.
     """
 
     def __init__(self, folder: Path, scratch: Path) -> None:
@@ -52,27 +52,27 @@ class ServerProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the server still runs."""
         return self._process.poll() is None
 
     def memory(self) -> tuple[float, float]:
-        """Megabytes that it has now, and that it has had at most."""
+        """Memory now and at the peak, in megabytes."""
         text = Path(f"/proc/{self._process.pid}/status").read_text()
         now, most = (int(re.findall(rf"{name}:\s+(\d+)", text)[0]) for name in ("VmRSS", "VmHWM"))
         return now / 1024, most / 1024
 
     def descriptors(self) -> int:
-        """How many files and connections it has open."""
+        """Number of open files and connections."""
         return len(list(Path(f"/proc/{self._process.pid}/fd").iterdir()))
 
     def complaints(self) -> list[str]:
-        """The last lines of errors that nobody has caught."""
+        """The last lines of uncaught errors."""
         blocks = self._said.read_text(errors="replace").split("Traceback (most recent call last)")
         ends = [[line for line in block.splitlines() if line[:1].strip()] for block in blocks[1:]]
         return [lines[1] if len(lines) > 1 else "an error" for lines in ends]
 
     def stop(self) -> int:
-        """Tell it to end, and wait until it has; its exit status."""
+        """Stop the server and wait for its end; returns its exit status."""
         if self.is_alive:
             self._process.send_signal(signal.SIGTERM)
         try:

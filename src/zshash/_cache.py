@@ -1,4 +1,4 @@
-"""Where things are kept that can be made or fetched again."""
+"""Cache folder, for files that can be made or fetched again."""
 
 import os
 from pathlib import Path
@@ -9,9 +9,10 @@ __all__ = ["cache_folder"]
 
 
 def cache_folder(*parts: str) -> Path:
-    """A folder, made if it is not there, in the one that ``ZSHASH_CACHE`` names.
+    """Folder inside the cache folder, made if it does not exist.
 
-    Without that variable, it is where programs of this system keep what they can do without.
+    The cache folder is named by the variable ``ZSHASH_CACHE``; without it, it is the usual one of
+    this system.
     """
     named = os.environ.get("ZSHASH_CACHE")
     if named:

@@ -13,13 +13,13 @@ Function = TypeVar("Function", bound=Callable[..., object])
 def compiled(function: Function) -> Function:
     """Compile on first use, run without the interpreter's lock, and keep the result on disk.
 
-    Where no folder can be written, as in some containers, it is compiled anew in each process.
+    Where no folder can be written, as in some containers, each process compiles anew.
     """
     return _compile(function)
 
 
 def compiled_sums(function: Function) -> Function:
-    """As `compiled`, for sums whose order does not matter: several numbers are added at a time."""
+    """Compile as `compiled` does, but sums may be reordered: several numbers are added at once."""
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 

@@ -1,4 +1,4 @@
-"""Packages that only some users need: a missing one is named with the command that brings it."""
+"""Packages that only some users need; the error for a missing one says how to install it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,13 +6,13 @@ from contextlib import contextmanager
 __all__ = ["MissingExtra", "needs"]
 
 
-class MissingExtra(ImportError):  # noqa: N818, what is missing is the error
-    """A package that is not installed; the message says how to install it."""
+class MissingExtra(ImportError):  # noqa: N818, the missing package is the error
+    """A package is not installed; the message says how to install it."""
 
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Around imports that belong to an extra of this package.
+    """Context for imports of packages that an extra of zshash installs.
 
     >>> with needs("images"):
     ...     import a_package_that_nobody_has

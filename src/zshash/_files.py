@@ -1,4 +1,4 @@
-"""Writing files so that a reader never finds half of one."""
+"""Writing files so that a reader never finds a half-written one."""
 
 import os
 import tempfile
@@ -22,7 +22,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
     A link is followed; a pipe or a device is written to as it is.
     """
-    target = path.resolve()
+    target = path.resolve() if path.is_symlink() else path
     try:
         if target.exists() and not target.is_file():
             with target.open("wb") as file:
@@ -30,7 +30,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         else:
             with _replacing(target) as file:
                 yield file
-    except OSError as error:  # may name the temporary file
+    except OSError as error:  # its message may name the temporary file
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 

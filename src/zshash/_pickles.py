@@ -1,4 +1,4 @@
-"""Reading pickles that strangers wrote: nothing is called but what a table allows."""
+"""Reading pickles from strangers: only what a table allows is called."""
 
 import pickle
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ __all__ = ["ARRAYS", "PickledArray", "PickledDict", "SafeUnpickler", "Unpickling
 UnpicklingError = pickle.UnpicklingError
 Table = Mapping[tuple[str, str], Any]
 
-# sets, and other ways to make an object: neither NumPy nor PyTorch has use for them
+# sets, and other ways to make an object: NumPy and PyTorch use none of them
 FORBIDDEN = (
     pickle.INST + pickle.OBJ + pickle.NEWOBJ + pickle.NEWOBJ_EX
     + pickle.EXT1 + pickle.EXT2 + pickle.EXT4 + pickle.NEXT_BUFFER + pickle.READONLY_BUFFER
@@ -31,10 +31,10 @@ class SafeUnpickler(pickle._Unpickler):
     ----------
     file : binary file
     table : mapping of (str, str) to object
-        What stands for each (module, name) that a pickle may mention. Nothing is imported. The
-        pickle may call what is callable, with any plain values, so it must check them.
+        Object for each (module, name) that a pickle may mention. Nothing is imported. The pickle
+        may call a callable object with any plain values, so the object must check them.
     encoding : str
-        Of the strings that Python 2 wrote.
+        Encoding of the strings that Python 2 wrote.
 
     Notes
     -----
@@ -67,7 +67,7 @@ class SafeUnpickler(pickle._Unpickler):
         Raises
         ------
         UnpicklingError
-            If it is no pickle, is cut off, or asks for what is not allowed.
+            If the file is no pickle, is cut off, or asks for something that is not allowed.
         """
         try:
             return super().load()
@@ -77,14 +77,14 @@ class SafeUnpickler(pickle._Unpickler):
             raise UnpicklingError("it is no plain pickle, or it is cut off") from error
 
     def find_class(self, module: str, name: str) -> Any:
-        """What the table has for a name."""
+        """Object of the table for a name."""
         try:
             return self._table[module, name]
         except KeyError:
             raise UnpicklingError(f"it asks for {module}.{name}, which is not allowed") from None
 
     def persistent_load(self, pid: Any) -> Any:
-        """What a persistent id stands for: nothing, here."""
+        """Refuse persistent ids, which this class does not resolve."""
         raise UnpicklingError(f"it refers to data outside of it (by a {type(pid).__name__})")
 
     def load_build(self) -> None:
@@ -105,7 +105,7 @@ class SafeUnpickler(pickle._Unpickler):
         self._fill(self.pop_mark())
 
     def load_dict(self) -> None:
-        """A dictionary of what follows a mark."""
+        """Make a dictionary of the entries after a mark."""
         items = self.pop_mark()
         self.stack.append({})
         self._fill(items)
@@ -123,15 +123,15 @@ class SafeUnpickler(pickle._Unpickler):
 
 
 class PickledDict(dict[Any, Any]):
-    """A dictionary with attributes, which are not kept."""
+    """A dictionary whose attributes in the pickle are dropped."""
 
     def __setstate__(self, state: object) -> None: ...
 
 
 class PickledArray:
-    """What a pickle says of a NumPy array of numbers; `numpy.asarray` makes it one.
+    """A NumPy array of numbers from a pickle; `numpy.asarray` turns it into a plain array.
 
-    NumPy's own ``__setstate__`` trusts the file with its memory, so it is not used.
+    NumPy's own ``__setstate__`` is not used, because it trusts the sizes in the file.
     """
 
     __slots__ = ("_array",)
@@ -188,7 +188,7 @@ def _encode(text: str, encoding: str) -> bytes:
 
 
 def _both(module: str, name: str, maker: Callable[..., Any]) -> dict[tuple[str, str], Any]:
-    """A name in NumPy's core, which moved."""
+    """Table entries for a name of NumPy's core, which has two paths since it moved."""
     return {(f"numpy.core.{module}", name): maker, (f"numpy._core.{module}", name): maker}
 
 
@@ -201,4 +201,4 @@ ARRAYS: Table = {
     **_both("multiarray", "scalar", _scalar),
     **_both("numeric", "_frombuffer", _array),
 }
-"""Dictionaries, lists and NumPy arrays of numbers."""
+"""Table for dictionaries, lists and NumPy arrays of numbers."""

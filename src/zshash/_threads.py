@@ -1,7 +1,7 @@
 """Blocks of work on all cores.
 
 Threads take a block each and BLAS works with one thread inside it. Blocks are summed in their
-own order, so a result does not depend on the number of threads, and nothing waits in a spin.
+own order, so a result does not depend on the number of threads, and no thread waits busily.
 """
 
 import os
@@ -36,7 +36,7 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
     """
     with all_cores() as (pool, number):
         first = list(islice(items := iter(items), 2))
-        if len(first) < 2:  # no thread is worth its making
+        if len(first) < 2:  # not worth starting a thread
             yield from map(function, first)
             return
         waiting: deque[Future[Result]] = deque()
@@ -53,7 +53,7 @@ def map_blocks(function: Callable[[Item], Result], items: Iterable[Item]) -> Ite
 
 
 def run_blocks(function: Callable[[Item], object], items: Iterable[Item]) -> None:
-    """Call `function` for each item as `map_blocks` does, where its results do not matter."""
+    """Call `function` for each item as `map_blocks` does, and drop the results."""
     for _ in map_blocks(function, items):
         pass
 
@@ -77,7 +77,7 @@ _holder = threading.Lock()
 
 @contextmanager
 def all_cores() -> Iterator[tuple[ThreadPoolExecutor, int]]:
-    """Hold BLAS at one thread and give a pool of as many threads as it had, and their number.
+    """Limit BLAS to one thread; yield a pool of as many threads as BLAS had, and their number.
 
     Inside, every `map_blocks` of the same thread uses this pool. The limit on BLAS belongs to
     the process, and only the thread that set it may lift it: while another thread of the
@@ -102,14 +102,14 @@ def all_cores() -> Iterator[tuple[ThreadPoolExecutor, int]]:
 
 
 def n_threads() -> int:
-    """As many threads as BLAS would use."""
+    """Number of threads that BLAS would use."""
     return max([1, *(int(library.num_threads) for library in _blas().lib_controllers)])
 
 
 def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Results of a function that uses no BLAS, in order; this thread and ones that stay share them.
+    """Results of a function that uses no BLAS, in order; computed by this and by standing threads.
 
-    For work of a millisecond, which making a pool would double.
+    It suits work of a millisecond, whose time a new pool would double.
 
     >>> spread(lambda n: n * n, range(4))
     [0, 1, 4, 9]
@@ -128,7 +128,7 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
         work()
     finally:
         for helper in helpers:
-            if not helper.cancel():  # it has begun
+            if not helper.cancel():  # it has begun already
                 helper.result()
     return [results[place] for place in range(len(items))]
 

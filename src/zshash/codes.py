@@ -30,7 +30,7 @@ def pack(bits: ArrayLike) -> NDArray[np.uint8]:
     """
     bits = np.asarray(bits)
     if bits.dtype != np.bool_ and not np.isin(bits, (0, 1)).all():
-        raise ValueError("bits must be 0 or 1; of signs, pack those above 0: pack(signs > 0)")
+        raise ValueError("bits must be 0 or 1; for signs, use pack(signs > 0)")
     return np.packbits(bits.astype(bool, copy=False), axis=-1)
 
 
@@ -83,7 +83,7 @@ def hamming(left: ArrayLike, right: ArrayLike) -> NDArray[np.uint16]:
 
 
 def check_codes(name: str, codes: ArrayLike, n_bits: int) -> NDArray[np.uint8]:
-    """Packed codes of `n_bits` bits as a contiguous array, or one sentence that says what is wrong.
+    """Packed codes of `n_bits` bits as a contiguous array; ValueError says what is wrong with them.
 
     >>> check_codes("queries", np.zeros((2, 3), dtype=np.uint8), n_bits=16)
     Traceback (most recent call last):
@@ -106,7 +106,7 @@ def check_codes(name: str, codes: ArrayLike, n_bits: int) -> NDArray[np.uint8]:
 
 
 def check_integer(name: str, value: int, at_least: int) -> int:
-    """`value` as an int, unless it is anything but a whole number of `at_least` or more.
+    """`value` as an int; ValueError unless it is a whole number of `at_least` or more.
 
     >>> check_integer("k", 0, at_least=1)
     Traceback (most recent call last):

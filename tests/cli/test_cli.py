@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import zshash
-from zshash.cli import main
+from zshash.cli import COMMANDS, main
 from zshash.datasets import digits
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,13 @@ def test_nothing_hidden(features):
 
 @pytest.mark.parametrize("method", zshash.methods())
 def test_fit_by_every_method(method, features, tmp_path):
-    flags = ["--set", "n_anchors=60"] if "n_anchors" in zshash.methods()[method].parameters else []
+    small = {"n_anchors": 60, "n_steps": 20}
+    flags = [
+        word
+        for name, size in small.items()
+        if name in zshash.methods()[method].parameters
+        for word in ("--set", f"{name}={size}")
+    ]
     path = tmp_path / "model"
     done = call(
         *("fit", features, "-o", path, "--method", method.lower(), "--unseen", "four"),
@@ -150,7 +156,7 @@ def test_an_interrupted_comparison_says_how_to_go_on(features, tmp_path, monkeyp
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("zshash.experiments.comparison.run_setup", stop)
+    monkeypatch.setattr("zshash.evaluation.comparison.run_setup", stop)
     done = call("compare", features, "--all-seen", "-o", tmp_path / "t")
     assert done.exit_code == 1
     assert f"The same command goes on from the runs in {tmp_path / 't.json'}" in done.stderr
@@ -211,7 +217,7 @@ def test_parameters_by_name(features, tmp_path):
     flags = [part for setting in settings for part in ("--set", setting)]
     done = call("fit", features, "-o", path, "--train", 300, "--no-normalize", *flags)
     assert done.exit_code == 0
-    hasher = zshash.load(path)
+    hasher = zshash.load(path).hasher
     assert (hasher.graph, hasher.anchors, hasher.alpha) == (None, "kmeans", 1e-4)
     assert hasher.normalize is False
 
@@ -306,8 +312,11 @@ def test_parameters_by_name(features, tmp_path):
         (["eval", "{narrow}", "--unseen", "cat"], "the data has no labels"),
         (["eval", "{features}", "--unseen", "four", "--queries", "9999"], "9999 queries of 181"),
         (["info", "{broken}"], "not a zshash model, or damaged"),
-        (["info", "--similarity"], "similarity needs two categories"),
-        (["info", "--similarity", "--labels", "onehot"], "all equally far apart"),
+        (["info", "--similarity"], "similarity needs two categories: give a PATH, or --name twice"),
+        (
+            ["info", "--similarity", "--labels", "onehot"],
+            "all equally far apart: write wordnet or the name of a file",
+        ),
         (["info", "--similarity", "--name", "cat", "--name", "dgo"], "does not know 'dgo'"),
         (
             ["info", "{features}", "--similarity", "--name", "a"],
@@ -325,17 +334,34 @@ def test_parameters_by_name(features, tmp_path):
         ),
         (["fit", "{features}", "-o", "{tmp}/m", "--unseen", ""], "the data has no category ''"),
         (["--wrong"], "No such option"),
-        (["find"], "No such command 'find'"),
+        (["find"], "No such command 'find': zshash --help lists the commands"),
+        (["serch", "album"], "No such command 'serch': did you mean 'search'?"),
+        (["FIT"], "No such command 'FIT': did you mean 'fit'?"),
+        (["fit", "", "-o", "{tmp}/m"], "'DATA': it is empty: give a value"),
+        (["fit", "{album}", "-o", "{tmp}/m"], "is a collection: give the pictures or features"),
+        (["fit", "{features}", "-o", "{tmp}/m", "--extractor", ""], "or leave the option out"),
+        (["fit", "{features}", "-o", "{tmp}/m", "--seed", "-1"], "-1 is not in the range 0<=x"),
+        (["fit", "{features}", "-o", "{tmp}/m", "--bits", "few"], "'few' is not a valid integer"),
+        (["encode", "{features}", "-m", "{album}", "-o", "{tmp}/c"], "is a folder: give a model"),
+        (["encode", "{features}", "-m", "{broken}", "-o", "{tmp}/c"], "or damaged: give a file"),
+        (["search", "{album}", ""], "'QUERIES': it is empty: give a value"),
+        (["info", ""], "'PATH': it is empty: give a value"),
     ],
 )
 def test_mistakes(arguments, message, features, model, tmp_path):
     np.save(tmp_path / "narrow.npy", np.ones((4, 3)))
     (tmp_path / "broken.zshash").write_bytes(Path(model).read_bytes()[:500])
-    names = {"features": features, "model": model, "tmp": tmp_path}
+    zshash.Collection.create(tmp_path / "album", model).close()
+    names = {"features": features, "model": model, "tmp": tmp_path, "album": tmp_path / "album"}
     names |= {"narrow": tmp_path / "narrow.npy", "broken": tmp_path / "broken.zshash"}
     before = sorted(tmp_path.iterdir())
     assert message in fails(*(argument.format(**names) for argument in arguments))
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_data_without_permission_to_read(features, tmp_path, monkeypatch):
+    monkeypatch.setattr("zshash.cli.parameters.os.access", lambda *_: False)
+    assert "can not be read: check its perm" in fails("fit", features, "-o", tmp_path / "new")
 
 
 def test_a_method_without_labels_needs_none(tmp_path):
@@ -348,7 +374,7 @@ def test_a_method_without_labels_needs_none(tmp_path):
 
 def test_notes_that_others_wrote(features, tmp_path):
     hasher = zshash.LSH(16, random_state=0).fit(digits().X)
-    zshash.save(hasher, tmp_path / "m", notes={"unseen": [4, 7], "seen": 3})
+    zshash.hashing.save(hasher, tmp_path / "m", notes={"unseen": [4, 7], "seen": 3})
     assert "no category '4'" in fails("eval", features, "-m", tmp_path / "m")
     assert call("eval", features, "-m", tmp_path / "m", "--unseen", "four").exit_code == 0
 
@@ -383,7 +409,41 @@ def test_full_disk(features, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", main.list_commands(None))
+def test_the_list_of_commands_has_their_first_sentences(name):
+    (text,) = (part[name][1] for part in COMMANDS.values() if name in part)
+    assert main.get_command(None, name).get_short_help_str(200) == text
+
+
 def test_help_of_every_command_is_in_the_docs():
     from tools.write_cli_docs import render
 
     assert (ROOT / "docs" / "cli.md").read_text() == render(), "run: python tools/write_cli_docs.py"
+
+
+def test_files_of_others_are_replaced_by_force_only(features, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    album = tmp_path / "album"
+    assert call("create", album, "-m", model).exit_code == 0
+    commands = {
+        "model": ("fit", features, "--method", "LSH", "-o"),
+        "NumPy file": ("encode", features, "-m", model, "-o"),
+        "file of codes": ("export", album),
+        "HTML page": ("demo", "--bits", 8, "--seeds", 1, "-o"),
+    }
+    for what, command in commands.items():
+        notes = tmp_path / "notes.npy"
+        notes.write_text("buy milk")
+        line = fails(*command, "notes.npy")
+        assert f"'notes.npy' is there and is no {what}: choose another name, or --force" in line
+        assert notes.read_text() == "buy milk"
+        assert call(*command, "notes.npy", "--force").exit_code == 0
+        written = notes.read_bytes()
+        assert written != b"buy milk"
+        assert call(*command, "notes.npy").exit_code == 0  # of the kind that is to be written
+        notes.write_bytes(b"")
+        assert call(*command, "notes.npy").exit_code == 0
+
+
+def test_force_never_writes_over_a_folder(features, tmp_path):
+    assert "is a directory" in fails("fit", features, "--force", "-o", tmp_path)

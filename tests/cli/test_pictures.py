@@ -64,8 +64,8 @@ def test_folder_to_neighbours(photos):
         run("search", "codes.npz", query, "-m", "model", "--k", 8, "--json").output
     )
     assert answer["query"] == str(query)
-    assert answer["neighbours"][0]["distance"] == 0
-    at_zero = [item for item in answer["neighbours"] if item["distance"] == 0]
+    assert answer["neighbours"][0]["bits"] == 0
+    at_zero = [item for item in answer["neighbours"] if item["bits"] == 0]
     assert any(item["path"] == "photos/n04252225/3.jpg" for item in at_zero)
     labels = [item["labels"] for item in answer["neighbours"]]
     assert labels.count(["n04252225"]) > 4
@@ -93,7 +93,7 @@ def test_features_in_a_file_give_the_same_model():
     assert table.names == ("dog", "n04252225", "tabby_cat")
     assert table.paths[0] == "photos/dog/0.jpg"
     fit("features.npz", model="from_features")
-    one, two = zshash.load("from_pictures"), zshash.load("from_features")
+    one, two = zshash.load("from_pictures").hasher, zshash.load("from_features").hasher
     np.testing.assert_array_equal(one.encode(table.X), two.encode(table.X))
     run("encode", "photos", "-m", "from_features", "-o", "codes.npy")
     np.testing.assert_array_equal(np.load("codes.npy"), one.encode(table.X))
@@ -138,7 +138,7 @@ def test_models_keep_to_their_extractor(tmp_path):
         *("encode", "photos", "-m", "model", "-o", "x.npy", "--extractor", "efficientnet-lite0"),
         code=2,
     )
-    assert "trained on features of onnx:small.onnx, and efficientnet-lite0" in done.stderr
+    assert "trained on features of onnx:small.onnx, but efficientnet-lite0" in done.stderr
     run("extract", "photos", "-o", "features.npz")
     done = run("encode", "features.npz", "-m", "model", "-o", "x.npy", code=2)
     assert "features.npz: 1280 features for each sample, but model was trained on" in done.stderr
@@ -149,7 +149,7 @@ def test_codes_of_another_model_are_not_searched(photos):
     run("encode", "photos", "-m", "model", "-o", "codes.npz")
     fit("photos", "--seed", 1, model="other")
     done = run("search", "codes.npz", photos / "dog" / "1.jpg", "-m", "other", code=2)
-    assert "codes.npz: codes of another model than other: encode again" in done.stderr
+    assert "codes.npz: codes of another model than other: encode the data again" in done.stderr
 
 
 @pytest.mark.usefixtures("photos")
@@ -173,6 +173,11 @@ def test_what_a_folder_holds():
         (("search", "photos/dog/1.jpg", "photos", "-m", "model"), "neither a collection nor codes"),
         (("search", "codes.npz", "photos", "-m", "model", "--k", 3, "--radius", 2), "--k has no"),
         (("fit", "empty", "-o", "m"), "empty"),
+        (("fit", "imagenet", "-o", "m"), "read the data from that folder (--from PATH)"),
+        (
+            ("encode", "photos", "-m", "model", "-o", "x.npy", "--extractor-option", "mean=1"),
+            "name the extractor, too (--extractor NETWORK)",
+        ),
     ],
 )
 def test_mistakes_get_one_line(tmp_path, arguments, message):
@@ -218,15 +223,21 @@ def test_pictures_at_hand(data_folder, tmp_path, monkeypatch):
 def test_what_is_read_is_not_written_over(photos):
     (photos / "list.csv").write_text("path,label\n" + "dog/1.jpg,dog\n" * 3)
     before = (photos / "list.csv").read_bytes()
-    assert (
-        "is read, too: choose another name"
-        in fit("photos/list.csv", model="photos/list.csv", code=2).stderr
-    )
+    for more, message in (
+        ((), "is no model: choose"),
+        (("--force",), "is also an input of this command: choose"),
+    ):
+        done = fit("photos/list.csv", *more, model="photos/list.csv", code=2)
+        assert message in done.stderr
     assert (photos / "list.csv").read_bytes() == before
     fit("photos")
     run("extract", "photos", "-o", "f.npz")
-    assert "is read, too" in run("extract", "f.npz", "-o", "f.npz", code=2).stderr
-    assert "is read, too" in run("encode", "f.npz", "-m", "model", "-o", "model", code=2).stderr
+    assert (
+        "is also an input of this command" in run("extract", "f.npz", "-o", "f.npz", code=2).stderr
+    )
+    encode = ("encode", "f.npz", "-m", "model", "-o", "model")
+    assert "'model' is there and is no NumPy file" in run(*encode, code=2).stderr
+    assert "is also an input of this command" in run(*encode, "--force", code=2).stderr
 
 
 @pytest.mark.filterwarnings("default")
@@ -255,7 +266,7 @@ def test_queries_of_several_kinds(photos):
     assert len(answers) == 25
     assert answers[0]["query"] == str(photos / "dog" / "1.jpg")
     assert answers[0]["neighbours"] == answers[2]["neighbours"]
-    assert set(answers[0]["neighbours"][0]) == {"distance", "row"}
+    assert set(answers[0]["neighbours"][0]) == {"score", "bits", "row"}
 
 
 @pytest.mark.filterwarnings("default")

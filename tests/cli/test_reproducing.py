@@ -8,8 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from zshash.cli import main
-from zshash.experiments.reproduction import NAMES, Changes, read_experiment, running
-from zshash.experiments.reproduction.results import Results
+from zshash.evaluation import running
+from zshash.evaluation.runs import RunFolder
+from zshash.studies.experiments import Changes
+from zshash.studies.zsh2016 import STUDY
+
+NAMES, read_experiment = STUDY.names, STUDY.read
 
 SECONDS = r'"fit_seconds": [0-9.e-]+'
 OWN = """
@@ -59,7 +63,8 @@ def no_run(*_):
 
 
 def test_the_list(inside):
-    lines = call("--list").stdout.splitlines()
+    *lines, study = call("--list").stdout.splitlines()
+    assert study.startswith("mth  ")
     assert [line.split()[0] for line in lines] == list(NAMES)
     for name, line in zip(NAMES, lines, strict=True):
         experiment = read_experiment(name)
@@ -159,7 +164,7 @@ def test_for_a_program():
 
 def test_claims_are_judged_from_results_alone(inside):
     task = read_experiment("cifar10").tasks[0]
-    Results(inside / "reproduction" / "runs").add(task, "", {"seed": 0, "map": 1, "precision": 1})
+    RunFolder(inside / "reproduction" / "runs").add(task, "", {"seed": 0, "map": 1, "precision": 1})
     found = json.loads(call("cifar10", "names", "--report-only", "--json").stdout)
     assert found["claims"]["cifar10"]
     assert all(claim["verdict"] == "not run" for claim in found["claims"]["cifar10"])
@@ -247,16 +252,17 @@ def test_an_interruption_says_how_to_go_on(monkeypatch):
 
     monkeypatch.setattr(running, "run_job", stop)
     done = call(write_own(), code=1)
-    assert "The same command goes on from what has been run" in done.stderr
+    assert "The same command goes on from the runs that are stored" in done.stderr
 
 
+@pytest.mark.study
 def test_all_small_versions(inside, monkeypatch):
     monkeypatch.setenv("ZSHASH_CACHE", str(inside / "cache"))
     arguments = ["reproduce", "--all", "--quick", "--jobs", "2", "--json"]
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["not run"] == {}
-    results = Results(inside / "reproduction-quick" / "runs")
+    results = RunFolder(inside / "reproduction-quick" / "runs")
     for name in NAMES:
         experiment = read_experiment(name, Changes(quick=True))
         for task in experiment.tasks:

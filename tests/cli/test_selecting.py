@@ -61,7 +61,7 @@ def test_the_printed_command_fits_what_was_chosen(features, tmp_path, monkeypatc
     assert command[:3] == ["zshash", "fit", str(features)]
     assert "--train" not in command
     assert call(*command[1:]).exit_code == 0
-    parameters = zshash.load(tmp_path / "model.zshash").get_params()
+    parameters = zshash.load(tmp_path / "model.zshash").hasher.get_params()
     chosen = found["best"] | {"n_bits": 16, "n_anchors": 60, "normalize": False, "random_state": 3}
     assert parameters == parameters | chosen
     again = call("fit", features, "-o", tmp_path / "same", *command[3:-2], "--json")
@@ -108,18 +108,27 @@ def test_names_that_go_out_together(features):
         (["--grid", "nuu=1,2"], "'nuu=1,2': write NAME=VALUE,VALUE with one of anchors, "),
         (["--grid", "nu="], "'nu=': write NAME=VALUE,VALUE"),
         (["--grid", "n_bits=8,16"], "'n_bits=8,16': write NAME=VALUE,VALUE"),
-        (["--grid", "nu=1,2", "--set", "nu=1"], "nu is both set and to be tried: leave out one"),
+        (
+            ["--grid", "nu=1,2", "--set", "nu=1"],
+            "nu is in both --set and --grid: leave one of them out",
+        ),
         (["--grid", "nu=-1,0"], "every candidate failed, nu=-1 because: nu must be a number above"),
-        (["--method", "ITQ"], "ITQ has nothing of its own to try: say --grid NAME=VALUE,VALUE"),
+        (["--method", "ITQ"], "ITQ has no grid of its own: write --grid NAME=VALUE,VALUE"),
         (["--unseen", "fuor"], "the data has no category 'fuor' (did you mean 'four'?)"),
         (["--hold-out", 9], "with 9 held out, fewer than two categories are left to learn from"),
         (["--queries", 5000], "5000 queries of "),
         (["--together", "one"], "'one': write two names or more, with semicolons between them"),
-        (["--together", "one;two", "--together", "two;six"], "'two' is in two groups"),
+        (
+            ["--together", "one;two", "--together", "two;six"],
+            "'two' is in two groups: name it in one",
+        ),
         (["--together", "one;tow"], "the data has no category 'tow' (did you mean 'two'?)"),
-        (["--jobs", 0], "say 1 or more, or -1 for all cores"),
-        (["--score", "accuracy"], "'accuracy' is not one of 'map', 'precision', 'asymmetric'"),
-        (["--method", "ITQ", "--grid", "n_iter=1", "--labels", "onehot"], "leave --labels out"),
+        (["--jobs", 0], "give 1 or more, or -1 for one process on each core"),
+        (["--score", "accuracy"], "'accuracy' is not one of 'map', 'precision', 'real'"),
+        (
+            ["--method", "ITQ", "--grid", "n_iter=1", "--labels", "onehot"],
+            "it takes no source of their meanings (--labels)",
+        ),
         (["-o", "/nowhere/at/all.json"], "there is no folder '/nowhere/at'"),
     ],
 )
@@ -133,7 +142,9 @@ def test_data_without_labels_and_inputs_to_keep(features, tmp_path):
     line = fails("select", tmp_path / "bare.npz", "--method", "SDH", *SMALL)
     assert "it has no labels, so no category of it can be held out" in line
     line = fails("select", features, "--method", "SDH", *SMALL, "-o", features)
-    assert "is read, too: choose another name" in line
+    assert "is no JSON file: choose another name, or --force" in line
+    line = fails("select", features, "--method", "SDH", *SMALL, "--force", "-o", features)
+    assert "is also an input of this command: choose another name" in line
 
 
 @pytest.mark.filterwarnings("default:5 of 1797")

@@ -96,7 +96,7 @@ def test_a_port_that_is_taken(folder):
         port = taken.getsockname()[1]
         output = refused(folder, "--port", port)
     assert f"127.0.0.1:{port}: " in output
-    assert "choose another --host or --port" in output
+    assert "choose another host or port" in output
 
 
 def test_a_token_that_is_too_short(folder, monkeypatch):
@@ -122,4 +122,4 @@ def test_without_the_extra(folder):
 
 def test_an_installation_without_services(folder, monkeypatch):
     monkeypatch.setattr(serving, "entry_points", lambda **_: ())
-    assert "install zshash anew" in refused(folder)
+    assert "install zshash again" in refused(folder)

@@ -1,4 +1,4 @@
-"""What a collection does, in the order in which a user meets it."""
+"""Methods of a collection, in the order in which a user meets them."""
 
 import json
 import multiprocessing
@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zshash import Collection, CollectionError, save
+from zshash import Collection, CollectionError
 from zshash.codes import hamming
-from zshash.collection import Item, Match, mirror, store
+from zshash.collection import Item, Match
+from zshash.collection.storage import mirror, store
 from zshash.datasets import DataError, Dataset
+from zshash.hashing import save
 
 
 def test_create_add_search_open(folder, hasher, X):
@@ -24,10 +26,10 @@ def test_create_add_search_open(folder, hasher, X):
         added = photos.add(X, labels=["cat"] * 30 + [["dog", "pet"]] * 30)
         assert added.ids.tolist() == list(range(60))
         assert (len(added.duplicates), added.failures) == (0, ())
-        found = photos.search(X[40], k=5)
+        found = photos.search(X[40], k=5, distance="bits")
     with Collection.open(folder) as photos:
-        assert photos.search(X[40], k=5) == found
-        assert found[0] == Match(photos[40], 0)
+        assert photos.search(X[40], k=5, distance="bits") == found
+        assert found[0] == Match(photos[40], 1.0, 0)
         assert photos[40].labels == ("dog", "pet")
         assert photos[40].code == hasher.encode(X[40:41]).tobytes()
         assert len(photos[40].content) == 16
@@ -43,14 +45,14 @@ def test_search_is_exact(photos, hasher, X):
     photos.add(X[:50])
     codes = hasher.encode(X)
     distances = hamming(codes[50:], codes[:50])
-    for query, own in zip(photos.search_codes(codes[50:], 7), distances, strict=True):
+    for query, own in zip(photos.search(code=codes[50:], k=7), distances, strict=True):
         best = sorted(zip(own.tolist(), range(50), strict=True))[:7]
-        assert [(match.distance, match.item.id) for match in query] == best
-    for query, own in zip(photos.radius_codes(codes[50:], 3), distances, strict=True):
-        assert [match.item.id for match in query] == [
+        assert [(match.bits, match.id) for match in query] == best
+    for query, own in zip(photos.search(code=codes[50:], radius=3), distances, strict=True):
+        assert [match.id for match in query] == [
             number for distance, number in sorted(zip(own, range(50), strict=True)) if distance <= 3
         ]
-    assert photos.radius(X[3], r=0)[0].distance == 0
+    assert photos.search(X[3], radius=0)[0].bits == 0
 
 
 def test_where(photos, X):
@@ -61,7 +63,7 @@ def test_where(photos, X):
     matches = photos.search(X[0], k=3, where="label = 'dog'")
     assert [match.item.labels for match in matches] == [("dog",)] * 3
     assert photos.search(X[0], where="label = 'cow'") == []
-    assert {match.item.id for match in photos.radius(X[0], 16, where="year >= 28")} == {28, 29}
+    assert {match.id for match in photos.search(X[0], radius=16, where="year >= 28")} == {28, 29}
     with pytest.raises(ValueError, match="label"):
         photos.find("label = ")
 
@@ -129,7 +131,7 @@ def test_bad_facts_are_refused_before_anything_is_written(photos, X, options, me
     with pytest.raises(ValueError, match=message):
         photos.add(X[:2], **options)
     with pytest.raises(ValueError, match=message):
-        photos.add_codes(photos.hasher.encode(X[:2]), **options)
+        photos.add_codes(photos.model.hasher.encode(X[:2]), **options)
     assert len(photos) == 0
     assert photos.info()["generation"] == 0
 
@@ -148,7 +150,7 @@ def test_bad_data(photos, X, tmp_path):
     with pytest.raises(ValueError, match="uint8 and shape"):
         photos.add(np.zeros((3, 4), dtype=np.uint8))
     with pytest.raises(ValueError, match="can not be searched for"):
-        photos.search(X)
+        photos.search(X[None])
     with pytest.raises(TypeError, match="can not be searched for"):
         photos.search(object())
     with pytest.raises(ValueError, match="contents: row 0"):
@@ -194,7 +196,7 @@ def test_features_are_kept_only_if_wanted(tmp_path, hasher, X):
 def test_models_from_files_keep_their_notes(folder, hasher, tmp_path):
     save(hasher, tmp_path / "model", notes={"seen": ["cat"]})
     with Collection.create(folder, tmp_path / "model") as photos:
-        assert photos.notes == {"seen": ["cat"]}
+        assert photos.model.notes == {"seen": ["cat"]}
         assert photos.info()["method"] == "LSH"
 
 
@@ -228,7 +230,7 @@ def test_mistakes_leave_no_folder(tmp_path, hasher):
 def test_info_is_ready_for_json(photos, X):
     photos.add(X)
     facts = json.loads(json.dumps(photos.info()))
-    assert (facts["items"], facts["bits"], facts["format"], facts["next id"]) == (60, 16, 1, 60)
+    assert (facts["items"], facts["bits"], facts["format"], facts["next id"]) == (60, 16, 2, 60)
 
 
 def test_others_see_what_is_written(folder, hasher, X):

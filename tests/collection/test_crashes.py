@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from zshash import LSH, Collection, CollectionError
-from zshash.collection import adding, catalogue, change, files, reencoding, store, tidying
+from zshash.collection.operations import adding, maintenance, reencoding
+from zshash.collection.storage import catalogue, change, files, store
 from zshash.index import HammingIndex
 
 
 class Crash(BaseException):
-    """As if the process were killed: nobody expects it."""
+    """Stands for the death of the process: no code catches it."""
 
 
 def crash(*_args, **_options):
@@ -120,7 +121,7 @@ def test_a_crash_before_the_index_takes_it_over(folder, hasher, X, monkeypatch):
             with pytest.raises(Crash):
                 photos.add(X[20:40])
         assert photos.ids.tolist() == list(range(40))
-        assert photos.search(X[30], k=1)[0].distance == 0
+        assert photos.search(X[30], k=1)[0].bits == 0
         assert photos.verify() == []
 
 
@@ -163,7 +164,7 @@ def test_batches_before_a_crash_stay(folder, hasher, X, monkeypatch):
     [
         (files, "write_whole"),
         (files, "sync_folder"),
-        (reencoding, "Encoder"),
+        (reencoding.Model, "load"),
         (change, "replace_rows"),
         (store.Store, "save"),
         (reencoding, "delete"),
@@ -189,7 +190,8 @@ def test_another_model_or_the_old_one(folder, hasher, X, monkeypatch, module, ta
 
 
 @pytest.mark.parametrize(
-    ("module", "target"), [(store, "write_snapshot"), (tidying, "_empty_log"), (tidying, "delete")]
+    ("module", "target"),
+    [(store, "write_snapshot"), (maintenance, "_empty_log"), (maintenance, "delete")],
 )
 def test_compacting_that_is_interrupted(folder, hasher, X, monkeypatch, module, target):
     with Collection.create(folder, hasher) as photos:
@@ -242,6 +244,7 @@ with Collection.open(sys.argv[1]) as photos:
 """
 
 
+@pytest.mark.crash
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nobody is killed here")
 def test_what_was_acknowledged_survives_a_kill(folder, hasher):
     Collection.create(folder, hasher).close()
@@ -282,7 +285,7 @@ def test_a_log_that_is_lost_is_missed(tmp_path, folder, hasher, X, how):
 
 
 def test_flipped_bits_never_give_wrong_answers(tmp_path, hasher, X):
-    """Some of the bits of each file; answers are right, or there is an error of ours."""
+    """Flip some bits of each file: answers are right, or a `CollectionError` is raised."""
     rng, good = random.Random(0), tmp_path / "good"
     with Collection.create(good, hasher, keep_features=True, thumbnails=0) as photos:
         photos.add(X[:30], labels=["cat"] * 30, metadata=[{"i": i} for i in range(30)])

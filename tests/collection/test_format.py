@@ -1,4 +1,4 @@
-"""A collection of format 1, as it was written once, and what this zshash makes of it."""
+"""A collection that was once written in format 1 is read and changed by this zshash."""
 
 import shutil
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 
 from tests.collection.data.make_version_1 import FOLDER, features
 from zshash import LSH, Collection
+from zshash.collection.storage.locks import WriterLock
 
 
 @pytest.fixture
@@ -20,14 +21,14 @@ def test_it_says_what_was_put_in(old):
     X = features()
     assert old.ids.tolist() == [i for i in range(35) if i not in (3, 25)]
     assert old.n_bits == 16
-    assert old.notes == {"seen": ["cat", "dog"], "labels": ["wordnet"]}
+    assert old.model.notes == {"seen": ["cat", "dog"], "labels": ["wordnet"]}
     assert old[1].labels == ("dog", "pet")
     assert old[1].metadata == {"year": 2001, "camera": {"model": "A"}}
     assert old[19].source == "/photos/caf\udce9.jpg"
     assert old[24].source == "s3://a/4"
     assert old.thumbnail(7) == b"and here"
     assert old.thumbnail(8) is None
-    assert old.search(X[17], k=1)[0].distance == 0
+    assert old.search(X[17], k=1)[0].bits == 0
     assert old.find("label = 'вуж' and camera.model = 'A'").tolist() == [7, 11, 15, 19]
     assert old.verify() == []
 
@@ -41,7 +42,42 @@ def test_it_can_be_changed(old):
     old.reencode(LSH(n_bits=8, random_state=1).fit(X))
     old.compact()
     assert old.verify() == []
-    np.testing.assert_array_equal(old.search(X[9], k=1)[0].distance, 0)
+    np.testing.assert_array_equal(old.search(X[9], k=1)[0].bits, 0)
+
+
+def test_a_writer_brings_it_to_the_present_format(old):
+    assert old.info()["format"] == 2
+    log = old._store.catalogue.connection.execute("SELECT count(*) FROM changes").fetchone()
+    assert log == (0,)
+    old.close()
+    with Collection.open(old.path) as again:
+        assert len(again) == 33
+        again.remove([1])
+        assert again.verify() == []
+
+
+def test_while_another_process_writes_it_is_read_as_it_is(tmp_path):
+    folder = shutil.copytree(FOLDER, tmp_path / "old")
+    with WriterLock(folder).held():
+        photos = Collection.open(folder)
+    with photos:
+        assert photos.info()["format"] == 1
+        assert photos.search(features()[17], k=1)[0].bits == 0
+        assert photos.verify() == []
+        assert photos.remove([0]) == 1  # nobody holds the lock any more
+        assert photos.info()["format"] == 2
+        assert photos.verify() == []
+
+
+def test_nobody_follows_a_log_without_checksums(tmp_path):
+    """Its snapshot is behind, and the log leads from it to a wrong index."""
+    folder = shutil.copytree(FOLDER, tmp_path / "old")
+    with WriterLock(folder).held(), Collection.open(folder) as photos:
+        state = photos._store.catalogue.state()
+        assert state.base == state.generation
+        photos._store.mirror.generation -= 1
+        assert not photos._store.mirror.can_follow(state)
+        assert len(photos) == 33
 
 
 def test_it_is_small():

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from tests.collection.conftest import draw
-from tests.milvus_server import missing, shared
-from zshash import LSH, ZSH, Collection, CollectionError, save
+from zshash import LSH, ZSH, Collection, CollectionError
 from zshash.cli import main
-from zshash.collection import remote
+from zshash.collection.storage import remote
+from zshash.hashing import save
 from zshash.index import HammingIndex, MilvusIndex
 from zshash.index.milvus import MilvusError
 from zshash.semantics import WordNet
@@ -22,17 +22,10 @@ from zshash.semantics import WordNet
 NAMES = count()
 
 
-@pytest.fixture(scope="module")
-def server():
-    if reason := missing():
-        pytest.skip(reason)
-    return shared()
-
-
 @pytest.fixture
-def address(server):
+def address(milvus):
     """A name that nobody has used."""
-    return f"milvus://{server.address}/photos_{next(NAMES)}?timeout=2"
+    return f"milvus://{milvus.address}/photos_{next(NAMES)}?timeout=2"
 
 
 @pytest.fixture
@@ -43,7 +36,7 @@ def photos(address, folder, hasher):
 
 @pytest.fixture
 def twin(tmp_path, hasher):
-    """The same with the index in memory."""
+    """The same collection with its index in memory."""
     with Collection.create(tmp_path / "twin", hasher, keep_features=True) as collection:
         yield collection
 
@@ -52,10 +45,11 @@ def assert_same(one, other, X, where=None):
     assert one.ids.tolist() == other.ids.tolist()
     assert len(one) == len(other)
     for query in X[:4]:
-        assert one.search(query, 25, where=where) == other.search(query, 25, where=where)
-        assert one.radius(query, 4, where=where) == other.radius(query, 4, where=where)
-        options = {"where": where, "distance": "asymmetric"}
-        assert one.search(query, 25, **options) == other.search(query, 25, **options)
+        for options in ({"k": 25}, {"radius": 4}, {"k": 25, "distance": "bits"}):
+            found = one.search(query, where=where, **options)
+            expected = other.search(query, where=where, **options)
+            assert found == expected
+            assert found.total == expected.total
 
 
 def assert_whole(photos):
@@ -74,8 +68,8 @@ def test_same_answers_as_with_the_index_in_memory(photos, twin, X, address, fold
         assert each.remove([3, 40]) == 2
     assert_same(photos, twin, X)
     assert_same(photos, twin, X, "label = 'dog' and n >= 45")
-    assert photos.search_codes(twin.index.codes[:9], 7) == twin.search_codes(
-        twin.index.codes[:9], 7
+    assert photos.search(code=twin.index.codes[:9], k=7) == twin.search(
+        code=twin.index.codes[:9], k=7
     )
     assert photos.duplicates(3) == twin.duplicates(3)
     assert photos[5] == twin[5]
@@ -96,7 +90,7 @@ def test_same_answers_as_with_the_index_in_memory(photos, twin, X, address, fold
 
 
 def test_pictures_of_a_folder(address, tmp_path, hasher, reader, pictures):
-    options = {"hasher": hasher, "reader": reader}
+    options = {"model": hasher, "reader": reader}
     one = Collection.create(tmp_path / "one", index=address, **options)
     other = Collection.create(tmp_path / "other", **options)
     with one, other:
@@ -109,7 +103,7 @@ def test_pictures_of_a_folder(address, tmp_path, hasher, reader, pictures):
         done = [each.sync(pictures) for each in (one, other)]
         assert [len(ids) for ids in done[0][:4]] == [len(ids) for ids in done[1][:4]] == [1] * 4
         picture = pictures / "ship" / "0.png"
-        assert one.search(picture, 20) == other.search(picture, 20)
+        assert one.search(picture, k=20) == other.search(picture, k=20)
         assert_whole(one)
 
 
@@ -127,12 +121,12 @@ def test_names(address, tmp_path):
         for each in (one, other):
             each.add(X, labels=[seen[label] for label in labels])
         for where in (None, "label = 'ship'"):
-            found = one.search_name("lorry", 30, where=where)
-            assert found == other.search_name("lorry", 30, where=where)
+            found = one.search(name="lorry", k=30, where=where)
+            assert found == other.search(name="lorry", k=30, where=where)
             assert found
-        one.remove([found[0].item.id])
-        other.remove([found[0].item.id])
-        assert one.search_name("lorry", 30) == other.search_name("lorry", 30)
+        one.remove([found[0].id])
+        other.remove([found[0].id])
+        assert one.search(name="lorry", k=30) == other.search(name="lorry", k=30)
 
 
 def test_codes_of_another_length(photos, twin, X):
@@ -155,7 +149,7 @@ def _reencode(folder, X):
 
 
 def number_of(photos):
-    """What the server calls the collection; another one when it has been made anew."""
+    """The server's id of the collection, which changes when it is made anew."""
     table = photos.index._table
     return table._client.describe_collection(table.address.name)["collection_id"]
 
@@ -175,7 +169,7 @@ def test_another_process_changes_the_length(photos, twin, X, folder):
         each.add(X[30:])
     assert_same(photos, twin, X)
     assert_whole(photos)
-    assert number_of(photos) == number  # what the writer has made is not made again
+    assert number_of(photos) == number  # the index that the writer has made is not made again
 
 
 def test_codes_of_another_length_that_the_server_does_not_take(photos, twin, X, monkeypatch):
@@ -196,7 +190,7 @@ def test_codes_of_another_length_that_the_server_does_not_take(photos, twin, X, 
 
 
 def test_the_mark_is_read_before_what_it_speaks_of(photos, X, folder, monkeypatch):
-    """Else a writer who is done between the two makes a reader trust what it does not see."""
+    """Otherwise a reader trusts a mark whose rows it does not see yet."""
     done = []
     with Collection.open(folder) as reader:
         photos.add(X)
@@ -215,7 +209,7 @@ def test_a_collection_that_is_dropped_while_it_is_in_use(photos, twin, X, folder
         assert_same(reader, twin, X)
 
         def crash(self, *_):
-            self.index._table.drop()  # as one does who makes it anew
+            self.index._table.drop()  # as a process does that makes it anew
             raise MilvusError("killed")
 
         with monkeypatch.context() as patch:
@@ -312,7 +306,7 @@ def test_verify_finds_codes_that_are_wrong(photos, X):
     assert "not what the catalogue says: drop this collection in Milvus" in problem
 
 
-def test_moving_the_index(photos, twin, X, folder, server):
+def test_moving_the_index(photos, twin, X, folder, milvus):
     for each in (photos, twin):
         each.add(X[:30])
     photos.close()
@@ -320,7 +314,7 @@ def test_moving_the_index(photos, twin, X, folder, server):
         moved.add(X[30:])
         assert isinstance(moved.index, HammingIndex)
     twin.add(X[30:])
-    elsewhere = f"milvus://{server.address}/moved_{next(NAMES)}"
+    elsewhere = f"milvus://{milvus.address}/moved_{next(NAMES)}"
     with Collection.open(folder, index=elsewhere) as moved:
         assert_same(moved, twin, X)
     with Collection.open(folder) as again:
@@ -336,7 +330,7 @@ def test_a_crash_while_the_index_is_moved(twin, X, address, monkeypatch):
             Collection.open(twin.path, index=address)
     with Collection.open(twin.path) as still:
         assert still.info()["index"] == "memory"
-    with Collection.open(twin.path, index=address) as moved:  # its own, though nobody has noted it
+    with Collection.open(twin.path, index=address) as moved:  # no address was noted
         assert_same(moved, twin, X)
         assert_whole(moved)
 
@@ -356,8 +350,8 @@ def test_a_name_that_is_taken(photos, X, address, tmp_path, hasher):
     assert_whole(photos)
 
 
+@pytest.mark.usefixtures("milvus_client")
 def test_addresses_that_lead_nowhere(tmp_path, hasher):
-    pytest.importorskip("pymilvus", reason=missing() or "no client")
     with pytest.raises(MilvusError, match="no Milvus server answers there"):
         Collection.create(tmp_path / "col", hasher, index="milvus://127.0.0.1:1/col")
     with pytest.raises(ValueError, match="not the address of a collection in Milvus"):
@@ -383,7 +377,7 @@ def test_readers_see_what_another_writes(photos, twin, X, folder):
 
 
 def _write(folder, X, seconds):
-    """Add rows one by one, and remove some, as long as it takes."""
+    """Add rows one by one, and remove some, for some seconds."""
     from tests.milvus_server import use_client
 
     use_client()
@@ -403,11 +397,11 @@ def test_searching_while_another_process_writes(photos, folder, hasher):
     writer.start()
     n_found, first = 0, time.monotonic()
     while writer.is_alive() and time.monotonic() - first < 60:
-        found = photos.search(more[0], 10)
-        distances = [(match.distance, match.item.id) for match in found]
+        found = photos.search(more[0], k=10, distance="bits")
+        distances = [(match.bits, match.id) for match in found]
         assert distances == sorted(distances)
         for match in found:
-            assert match.item.code == hasher.encode(more[match.item.id][None])[0].tobytes()
+            assert match.item.code == hasher.encode(more[match.id][None])[0].tobytes()
         n_found += len(found)
     writer.join(30)
     assert writer.exitcode == 0
@@ -421,14 +415,14 @@ def run(*arguments, code=0):
     return done.output
 
 
-def test_on_the_command_line(address, folder, hasher, X, tmp_path, server):
+def test_on_the_command_line(address, folder, hasher, X, tmp_path, milvus):
     save(hasher, tmp_path / "model")
     np.savez(tmp_path / "data.npz", X=X)
     run("create", folder, "-m", tmp_path / "model", "--index", address)
     run("add", folder, tmp_path / "data.npz")
     assert json.loads(run("info", folder, "--json"))["index"] == address
     assert address in run("info", folder)
-    copy = f"milvus://{server.address}/exported_{next(NAMES)}"
+    copy = f"milvus://{milvus.address}/exported_{next(NAMES)}"
     assert f"{copy}: 60 codes of 16 bits" in run("export", folder, "--to", copy)
     with Collection.open(folder) as photos:
         exported = MilvusIndex(copy, 16)
@@ -445,10 +439,10 @@ def test_on_the_command_line(address, folder, hasher, X, tmp_path, server):
     assert "is not the address" not in run("export", folder, tmp_path / "codes.faiss")
 
 
-def test_a_server_that_is_gone_in_the_middle(photos, twin, X, folder, server):
+def test_a_server_that_is_gone_in_the_middle(photos, twin, X, folder, milvus):
     for each in (photos, twin):
         each.add(X[:30])
-    server.stop()
+    milvus.stop()
     try:
         with pytest.raises(MilvusError, match="see that it runs, and try again"):
             photos.search(X[0])
@@ -458,7 +452,7 @@ def test_a_server_that_is_gone_in_the_middle(photos, twin, X, folder, server):
         with pytest.raises(MilvusError, match="no Milvus server answers there"):
             Collection.open(folder)
     finally:
-        server.start()
+        milvus.start()
     twin.add(X[30:])
     with Collection.open(folder) as again:
         assert_same(again, twin, X)

@@ -206,7 +206,7 @@ def test_coarse_needs_cifar100(cifar10):
 def test_a_truncated_pickle(cifar10, writer, length):
     path = cifar10(writer) / "data_batch_4"
     path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(DataError, match=r"data_batch_4: damaged, or not of CIFAR"):
+    with pytest.raises(DataError, match=r"data_batch_4: damaged, or no file of CIFAR"):
         read_cifar(path.parent)
 
 
@@ -249,9 +249,9 @@ GOOD = pixels(2, 0)
         ({"data": GOOD, "labels": [1]}, "1 labels for 2 pictures"),
         ({"data": GOOD[:0], "labels": []}, "0 labels for 0 pictures"),
         ({"data": GOOD, "labels": [1, 10]}, "label 10, but there are 10 categories"),
-        ({"data": GOOD, "labels": [1, -1]}, "labels that are not numbers from 0"),
-        ({"data": GOOD, "labels": [1, "cat"]}, "labels that are not numbers from 0"),
-        ({"data": GOOD, "labels": [1, 10**30]}, "labels that are not numbers from 0"),
+        ({"data": GOOD, "labels": [1, -1]}, "labels must be whole numbers from 0 to 99"),
+        ({"data": GOOD, "labels": [1, "cat"]}, "labels must be whole numbers from 0 to 99"),
+        ({"data": GOOD, "labels": [1, 10**30]}, "labels must be whole numbers from 0 to 99"),
         ({"data": GOOD, "labels": 7}, "there is no list 'labels'"),
         ({"data": np.array([{}, {}], dtype=object), "labels": [1, 2]}, "only numbers are allowed"),
     ],

@@ -21,7 +21,7 @@ NOISE = np.random.RandomState(0).bytes(10_000)
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves files, counts requests, and hangs up halfway where the name says so."""
+    """Server of files that counts requests, and hangs up halfway for names that ask for it."""
 
     requests: list[str]
 
@@ -124,7 +124,9 @@ def test_a_wrong_checksum(server, tmp_path):
     folder.mkdir()
     archive = server.archive("data.tar.gz", tar(a=b"a"))
     wrong = Archive(archive.url, "sha256:" + "0" * 64)
-    with pytest.raises(DataError, match=r"^cifar10: what came from http://127.* is not what was"):
+    with pytest.raises(
+        DataError, match=r"^cifar10: the file from http://127.* is not the one that was"
+    ):
         download("cifar10", [wrong], folder)
     assert leftovers(folder) == []
 
@@ -133,7 +135,7 @@ def test_a_connection_that_breaks(server, tmp_path):
     folder = tmp_path / "cache"
     folder.mkdir()
     archive = server.archive("cut.tar.gz", cifar10())
-    with pytest.raises(DataError, match=r"cifar10: .*127\.0\.0\.1.*cut\.tar\.gz.* --from"):
+    with pytest.raises(DataError, match=r"cifar10: .*127\.0\.0\.1.*cut\.tar\.gz.* a folder"):
         download("cifar10", [archive], folder)
     assert leftovers(folder) == []
 
@@ -207,13 +209,15 @@ def test_no_network(tmp_path, monkeypatch):
     message = str(caught.value)
     assert message == (
         f"tiny-imagenet: could not be downloaded from {url} (no connection): try again, "
-        "or give the folder with --from"
+        "or read the data from a folder that holds them"
     )
 
 
 @pytest.mark.parametrize("name", sorted(ELSEWHERE))
 def test_what_has_no_free_address(name):
-    with pytest.raises(DataError, match=f"^{name}: .*https://.* give the folder with --from$"):
+    with pytest.raises(
+        DataError, match=f"^{name}: .*https://.* then read the data from that folder$"
+    ):
         fetch(name)
 
 

@@ -51,7 +51,7 @@ def test_links_are_followed_and_loops_end(tmp_path):
 
 
 def test_many_links_to_each_other_end_soon(tmp_path):
-    """As many paths as there are orders of the folders: 20!."""
+    """Links between 20 folders make 20! paths."""
     for a in range(20):
         touch(tmp_path, f"{a}/1.jpg")
         for b in range(20):
@@ -70,7 +70,7 @@ def test_folders_deeper_than_recursion_goes(tmp_path):
     os.close(here)
     try:
         assert len(pictures_below(tmp_path / "d", tmp_path)) == 1
-    finally:  # nor does pytest's own removal go so deep
+    finally:  # pytest can not remove folders nested so deep
         (tmp_path / "keep").touch()
         deepest = tmp_path.joinpath(*["d"] * 1200)
         (deepest / "1.jpg").unlink()

@@ -157,7 +157,7 @@ def test_nothing_of_that_name(tmp_path, monkeypatch, source, message):
 
 
 def test_files_of_what(tmp_path):
-    with pytest.raises(DataError, match=r"pets: not a known data set; a folder for its files goes"):
+    with pytest.raises(DataError, match=r"pets: not a known data set; a folder of files can only"):
         open_data("pets", tmp_path)
     with pytest.raises(DataError, match=r"mnits: not a known data set; did you mean 'mnist'\?"):
         open_data("mnits", tmp_path)

@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_validate
 
 import zshash
 from zshash.datasets import PseudoUnseenSplit, digits
-from zshash.experiments import RetrievalScorer
+from zshash.evaluation import RetrievalScorer
 
 
 def own_categories(labels, row):

@@ -1,6 +1,6 @@
 """Weights of samples on anchors, as the methods on anchor graphs make them."""
 
-from zshash.hashing.anchor_graph import nearest_anchors, weigh, width
+from zshash.hashing.steps.anchor_graph import nearest_anchors, weigh, width
 
 
 def anchor_weights(X, anchors, n_nearest):

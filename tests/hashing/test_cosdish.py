@@ -8,10 +8,11 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 from zshash import codes
-from zshash.hashing import balanced, cosdish
+from zshash.hashing import cosdish
 from zshash.hashing.cosdish import COSDISH
-from zshash.hashing.similarity import similarity
-from zshash.hashing.targets import as_targets
+from zshash.hashing.steps import balanced
+from zshash.hashing.steps.similarity import similarity
+from zshash.hashing.steps.targets import as_targets
 
 N, M, BITS = 14, 6, 4
 
@@ -34,7 +35,7 @@ def problem(seed, m=M):
 
 
 def loss(B, columns, S):
-    """The objective over all n × m pairs, those of Γ and those of Ω."""
+    """The objective over all n × m pairs, of Γ with Ω and of Ω with itself."""
     return np.square(B.shape[1] * S - B @ B[columns].T.astype(float)).sum()
 
 
@@ -156,7 +157,7 @@ def test_a_class_that_was_not_drawn_keeps_its_codes():
 def test_the_hash_function_is_ridge_regression_on_standardised_features():
     rng = np.random.RandomState(0)
     X = rng.standard_normal((60, 5)) * [1, 10, 0.1, 3, 0] + [0, 5, 1, -2, 7]  # one is constant
-    hasher = COSDISH(8, ridge=2.5, random_state=0).fit(X, rng.randint(0, 3, 60))
+    hasher = COSDISH(8, ridge=2.5, normalize=False, random_state=0).fit(X, rng.randint(0, 3, 60))
     B = 2.0 * codes.unpack(hasher.codes_, 8) - 1
     standard = StandardScaler().fit_transform(X)
     fitted = Ridge(alpha=2.5, fit_intercept=False).fit(standard, B)

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of every estimator."""
+"""scikit-learn's checks of every estimator."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -23,7 +23,7 @@ VARIANTS = {
 
 
 def estimators():
-    """Every method, small, as much of it as there are branches."""
+    """Every method with small parameters, and its variants."""
     for name, method in zshash.methods().items():
         sizes = {"n_anchors": 10, "n_steps": 20}
         small = {key: size for key, size in sizes.items() if key in method.parameters}
@@ -33,7 +33,7 @@ def estimators():
 
 @pytest.fixture
 def _few_bits(monkeypatch):
-    """These checks come with two or three features, as many as some methods have bits."""
+    """Allow two bits: the checks use few features, and some methods need one for each bit."""
     monkeypatch.setattr(codes, "MIN_BITS", 2)
 
 

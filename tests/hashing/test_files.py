@@ -2,14 +2,15 @@ import json
 import os
 import stat
 import threading
+from copy import copy
 
 import numpy as np
 import pytest
 from safetensors.numpy import save as to_bytes
 from safetensors.numpy import save_file
 
-from zshash import LSH, ZSH, ModelError, load, save
-from zshash.hashing import files, read_header
+from zshash import LSH, ZSH, ModelError
+from zshash.hashing import files, load, read_header, save
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,9 @@ def fitted():
     rng = np.random.RandomState(0)
     X = rng.standard_normal((60, 4)).astype(np.float32)
     y = np.array(["cat", "dog", "eel"])[rng.randint(0, 3, 60)]
-    return X, ZSH(16, n_anchors=10, sigma="auto", random_state=np.int64(1)).fit(X, y)
+    return X, ZSH(16, n_anchors=10, sigma="auto", normalize=False, random_state=np.int64(1)).fit(
+        X, y
+    )
 
 
 @pytest.fixture
@@ -118,6 +121,24 @@ def test_forged_models(tmp_path, arguments, message):
         load(forge(tmp_path / "m", **arguments))
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers(fitted, tmp_path, value):
+    """Their checksum is right, and yet they would give all pictures the same bits."""
+    for name, array in [item for item in vars(fitted[1]).items() if _is_real(*item)]:
+        hasher = copy(fitted[1])
+        spoilt = np.array(array)
+        spoilt.flat[spoilt.size // 2] = value
+        setattr(hasher, name, spoilt if isinstance(array, np.ndarray) else float(spoilt))
+        save(hasher, tmp_path / "m")
+        with pytest.raises(ModelError, match=f"{name} holds NaN or infinity: fit it again"):
+            load(tmp_path / "m")
+
+
+def _is_real(name, value):
+    is_fitted = name.endswith("_") and not name.startswith("_") and name != "objective_"
+    return is_fitted and np.asarray(value).dtype.kind == "f"
+
+
 def test_files_that_are_no_models(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no such model file"):
         load(tmp_path / "nothing")
@@ -165,3 +186,12 @@ def test_what_can_not_be_saved(tmp_path):
         save({}, tmp_path / "m")
     with pytest.raises(ValueError, match="not fitted yet"):
         save(LSH(8), tmp_path / "m")
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_a_model_keeps_its_own_normalize(normalize, tmp_path):
+    X = np.random.RandomState(0).standard_normal((9, 3)) * np.arange(1, 10)[:, None] + 1
+    hasher = LSH(8, normalize=normalize, random_state=0).fit(X)
+    save(hasher, tmp_path / "m")
+    assert load(tmp_path / "m").normalize is normalize
+    np.testing.assert_array_equal(load(tmp_path / "m").project(X), hasher.project(X))

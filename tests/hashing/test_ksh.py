@@ -17,8 +17,8 @@ from zshash.hashing.ksh import (
     spectral_start,
     whiten,
 )
-from zshash.hashing.similarity import Similarity, similarity
-from zshash.hashing.targets import as_targets
+from zshash.hashing.steps.similarity import Similarity, similarity
+from zshash.hashing.steps.targets import as_targets
 
 N_BITS = 6
 
@@ -205,7 +205,7 @@ def test_fit_reports_the_objective_of_its_codes(digits):
 
 def test_projections_are_those_of_centred_features(digits):
     X, y = digits
-    hasher = KSH(8, n_anchors=50, n_labeled=100, random_state=0).fit(X, y)
+    hasher = KSH(8, n_anchors=50, n_labeled=100, normalize=False, random_state=0).fit(X, y)
     squares = np.square(X[:, None] - hasher.anchors_).sum(axis=2)
     assert hasher.bandwidth_ == pytest.approx(2 * squares.mean())
     kernel = np.exp(-squares / hasher.bandwidth_)

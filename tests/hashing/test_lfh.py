@@ -7,8 +7,8 @@ from sklearn.linear_model import Ridge
 from zshash import codes
 from zshash.hashing import lfh
 from zshash.hashing.lfh import LFH
-from zshash.hashing.similarity import similarity
-from zshash.hashing.targets import as_targets
+from zshash.hashing.steps.similarity import similarity
+from zshash.hashing.steps.targets import as_targets
 
 N, BITS, BETA = 12, 3, 2.0
 
@@ -176,12 +176,14 @@ def test_bad_parameters(parameters, message):
 
 
 def test_the_origin_of_the_features_does_not_matter():
-    """With it at the mean of all data, the mean of the seen samples would tell of the unseen."""
+    """With the origin at the mean of all data, the mean of seen samples tells of unseen ones."""
     rng = np.random.RandomState(0)
     X, y = rng.standard_normal((60, 10)).astype(np.float32), rng.randint(0, 3, 60)
-    near, far = (LFH(16, max_iter=5, random_state=0).fit(X + shift, y) for shift in (0, 2))
+    near, far = (
+        LFH(16, max_iter=5, normalize=False, random_state=0).fit(X + shift, y) for shift in (0, 2)
+    )
     assert np.mean(near.transform(X) == far.transform(X + 2)) > 0.98
-    plain = LFH(16, center=False, random_state=0).fit(X, y)
+    plain = LFH(16, center=False, normalize=False, random_state=0).fit(X, y)
     np.testing.assert_array_equal(plain.mean_, 0)
 
 
@@ -190,6 +192,6 @@ def test_codes_that_collapse_are_said():
     y = rng.randint(0, 60, 600)
     X = rng.standard_normal((60, 20))[y] + 0.1 * rng.standard_normal((600, 20))
     with pytest.warns(UserWarning, match="only 2 different codes for 60 sets of labels"):
-        LFH(16, random_state=0).fit(X, y)
-    apart = LFH(16, beta=30, n_columns=64, random_state=0).fit(X, y)
+        LFH(16, normalize=False, random_state=0).fit(X, y)
+    apart = LFH(16, beta=30, n_columns=64, normalize=False, random_state=0).fit(X, y)
     assert len(np.unique(apart.codes_, axis=0)) > 60

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 
 from zshash import codes
 from zshash.hashing.sdh import SDH, hinge, separate_codes, support_vectors
-from zshash.hashing.targets import Targets
+from zshash.hashing.steps.targets import Targets
 
 WEIGHTS = {"lam": 0.5, "nu": 0.3, "mu": 0.2}
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from zshash.hashing.similarity import Similarity, similarity
 from zshash.hashing.ssh import SSH, boost, labeled_rows, lengths, pair_term, unit_scale
-from zshash.hashing.targets import Targets
+from zshash.hashing.steps.similarity import Similarity, similarity
+from zshash.hashing.steps.targets import Targets
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,11 @@ def test_pair_term_is_that_of_the_whole_matrix(small):
 
 def test_orthogonal_directions_are_the_top_eigenvectors(small):
     X, y = small
-    W = SSH(8, variant="orthogonal", n_labeled=None, eta=0.2).fit(X, y).projection_.astype(float)
+    W = (
+        SSH(8, variant="orthogonal", n_labeled=None, eta=0.2, normalize=False)
+        .fit(X, y)
+        .projection_.astype(float)
+    )
     M = adjusted_covariance(X, signs(np.eye(4)[y]), 0.2)
     np.testing.assert_allclose(W.T @ W, np.eye(8), atol=1e-5)
     assert np.trace(W.T @ M @ W) == pytest.approx(np.linalg.eigvalsh(M)[-8:].sum(), rel=1e-4)
@@ -60,7 +64,7 @@ def test_orthogonal_directions_are_the_top_eigenvectors(small):
 def test_nonorthogonal_directions_are_stationary_and_give_the_same_bits(small):
     X, y = small
     free, orthogonal = (
-        SSH(8, variant=variant, n_labeled=None, eta=0.2).fit(X, y)
+        SSH(8, variant=variant, n_labeled=None, eta=0.2, normalize=False).fit(X, y)
         for variant in ("nonorthogonal", "orthogonal")
     )
     np.testing.assert_array_equal(free.encode(X), orthogonal.encode(X))
@@ -82,7 +86,9 @@ def test_lengths_exist_for_any_matrix():
 def test_sequential_directions_are_those_of_the_dense_formulas(small, n, alpha):
     X, Y = small[0], np.eye(4, dtype=int)[small[1]]
     Y[n:] = 0  # no label
-    hasher = SSH(8, eta=0.5, alpha=alpha).fit(X, Y)  # fewer than n_labeled: all labels count
+    hasher = SSH(8, eta=0.5, alpha=alpha, normalize=False).fit(
+        X, Y
+    )  # fewer than n_labeled: all labels count
     S, spread = signs(Y[:n]), X - X.mean(axis=0, dtype=float)
     centred = spread[:n].copy()
     for k in range(8):
@@ -157,7 +163,7 @@ def test_labeled_rows():
 
 def test_without_labels_of_weight_it_is_principal_components(small):
     X, y = small
-    W = SSH(8, variant="orthogonal", eta=1e6).fit(X, y).projection_
+    W = SSH(8, variant="orthogonal", eta=1e6, normalize=False).fit(X, y).projection_
     components = np.linalg.svd(X - X.mean(axis=0))[2][:8]
     np.testing.assert_allclose(np.abs(components @ W), np.eye(8), atol=1e-2)
 

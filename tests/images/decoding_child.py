@@ -1,4 +1,4 @@
-"""A process that decodes pictures, and what it takes to do so."""
+"""A process that decodes pictures, and the memory and time that it needs."""
 
 import struct
 import subprocess
@@ -36,16 +36,16 @@ while head := sys.stdin.buffer.read(24):
     content = sys.stdin.buffer.read(n_bytes)
     if measured:
         Path("/proc/self/clear_refs").write_text("5")
-    start = time.perf_counter()
+    start = time.process_time()
     said = answer(content, side, Limits(pixels, most_bytes))
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     del content
     print(resident("VmHWM") if measured else 0, seconds, said.replace("\\n", " "), flush=True)
 """
 
 
 class Answer(NamedTuple):
-    """What became of a picture, the memory it took beyond that of small ones, and the time."""
+    """Result of decoding a picture, with its time and its memory beyond that for small pictures."""
 
     said: str
     memory: int
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 
 class Child:
-    """A process that decodes, started anew after it was ended.
+    """A process that decodes pictures and is started again after it has ended.
 
     Parameters
     ----------

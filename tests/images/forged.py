@@ -141,7 +141,7 @@ def words(draw):
 
 @st.composite
 def hostile(draw, kind):
-    """A picture of a kind after a few edits, most of them where it tells of itself."""
+    """A picture of a kind after a few edits, most of them in sizes, lengths and kinds."""
     names = [name for name in bases() if name.split()[0] == kind]
     original = bases()[draw(st.sampled_from(names))]
     places = telling(original)

@@ -1,4 +1,4 @@
-"""Bytes of picture files, also of such as no program would write."""
+"""Bytes of picture files, including files that no program would write."""
 
 import struct
 import zlib
@@ -23,7 +23,7 @@ def smooth(height, width):
 
 
 def encoded(image, kind, **options):
-    # copies, for an image remembers how it was saved
+    # copies, as an image remembers how it was saved
     image = Image.fromarray(image) if isinstance(image, np.ndarray) else image.copy()
     if "append_images" in options:
         options["append_images"] = [other.copy() for other in options["append_images"]]
@@ -33,7 +33,7 @@ def encoded(image, kind, **options):
 
 
 def exif(orientation, order="<"):
-    """What a camera remarks, with one tag."""
+    """Notes of a camera (EXIF), with one tag."""
     head = b"II*\0" if order == "<" else b"MM\0*"
     return b"Exif\0\0" + head + struct.pack(f"{order}IHHHIHHI", 8, 1, 274, 3, 1, orientation, 0, 0)
 
@@ -108,7 +108,7 @@ def _lzw(indices):
 
 
 def jpeg_with(content, *segments):
-    """A JPEG file with more segments, each a marker's last byte and what follows its length."""
+    """A JPEG file with more segments: the last byte of the marker, and the content of each."""
     more = [b"\xff" + bytes([m]) + struct.pack(">H", len(body) + 2) + body for m, body in segments]
     return content[:2] + b"".join(more) + content[2:]
 

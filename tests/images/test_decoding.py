@@ -30,7 +30,7 @@ WHITE = 255
 
 def pixels(source, **options):
     image = decode(source, **options)
-    assert type(image) is Image.Image  # no file, no decoder hangs on to it
+    assert type(image) is Image.Image  # it holds no file and no decoder
     assert image.mode == "RGB"
     return np.asarray(image)
 
@@ -58,7 +58,7 @@ def grey(values):
     ],
 )
 def test_formats_that_lose_nothing(tmp_path, kind, options):
-    path = tmp_path / "picture.jpg"  # what it is called does not count
+    path = tmp_path / "picture.jpg"  # the ending of the name does not count
     Image.fromarray(COLOURS).save(path, kind, **options)
     assert_array_equal(pixels(path), COLOURS)
     assert_array_equal(pixels(str(path)), COLOURS)

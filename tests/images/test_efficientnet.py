@@ -14,7 +14,7 @@ from zshash.images.decoding import decode
 from zshash.images.efficientnet import efficientnet_lite0
 
 WAVES = [(224, 224, 0.05), (224, 224, 0.4), (300, 200, 0.15)]
-# what the network gives in PyTorch (package efficientnet_lite_pytorch) for these waves
+# features of these waves by the network in PyTorch (package efficientnet_lite_pytorch)
 PLACES = [113, 329, 400, 455, 600, 897, 949, 989]
 NUMBERS = [
     [5.72071, 1.42311, 2.40438, 3.14168, 4.30350, 2.28987, 1.83810, 1.40919],
@@ -68,6 +68,7 @@ def peer():
     return features
 
 
+@pytest.mark.torch
 def test_features_of_pytorch(network, prepared, peer):
     squares = [
         ImageOps.fit(Image.fromarray(waves(*each)), (224, 224), Image.Resampling.BICUBIC)
@@ -78,6 +79,7 @@ def test_features_of_pytorch(network, prepared, peer):
     assert_allclose(network.run(prepared), found, atol=1e-4)
 
 
+@pytest.mark.torch
 def test_features_of_pytorch_for_real_pictures(network, peer, data_folder):
     paths = sorted((data_folder / "images").rglob("*.JPEG"))
     for start in range(0, len(paths), 16):

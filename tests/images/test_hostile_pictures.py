@@ -131,7 +131,7 @@ def test_memory_of_large_pictures(new_child):
 
 
 def tiles_of(width, height, rows=10):
-    """Tiles that stand out to the right of a narrow picture."""
+    """Tiles that reach beyond the right side of a narrow picture."""
     tags = {256: [10], 257: [rows], 258: [8], 259: [8], 262: [1], 277: [1]}
     tile = zlib.compress(bytes(width * height), 1)
     return tiff(tags | {322: [width], 323: [height]}, [tile] * -(-rows // height), tiled=True)
@@ -161,7 +161,7 @@ def many_scans():
 
 
 def bombs():
-    """Small files that ask for much memory or time: name, content, and what becomes of them."""
+    """Small files that ask for much memory or time: name, content and expected result."""
     jpeg = encoded(smooth(40, 40), "JPEG")
     behind = jpeg.index(b"\xff\xdb")
     rows = [bytes(30)] * 10

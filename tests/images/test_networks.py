@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -78,6 +79,7 @@ def test_batch_size(small, size):
         extractor(small, batch_size=size)
 
 
+@pytest.mark.torch
 def test_networks_of_torch():
     pytest.importorskip("torchvision")
     network = extractor("torchvision:alexnet.fc7", weights="random", device="cpu")
@@ -126,3 +128,48 @@ def test_without_torch(tmp_path):
         env=os.environ | {"PYTHONPATH": paths},
     )
     assert found.stdout.endswith(" is not installed: pip install 'zshash[torch]'\n")
+
+
+@pytest.fixture(params=[("timm", "timm:x"), ("open_clip", "open_clip:x/y")], ids=["timm", "clip"])
+def hugging_face(request, tmp_path, monkeypatch):
+    """A function that opens a network; it returns the variable as the network's library sees it."""
+    package, name = request.param
+    stub = "import os\nvalue = os.environ.get('HF_HUB_DISABLE_TELEMETRY')\nlist_models = list\n"
+    (tmp_path / f"{package}.py").write_text(stub)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, package, raising=False)
+    monkeypatch.delitem(sys.modules, "huggingface_hub.constants", raising=False)
+    monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "")  # to have it removed afterwards
+    monkeypatch.delenv("HF_HUB_DISABLE_TELEMETRY")
+
+    def open_network():
+        with pytest.raises(ValueError, match="no 'x' there"):
+            extractor(name)
+        return sys.modules.pop(package).value
+
+    return open_network
+
+
+def test_hugging_face_gets_no_reports(hugging_face):
+    """Its client reads the variable when timm or OpenCLIP import it."""
+    assert hugging_face() == "1"
+
+
+def test_hugging_face_s_client_imported_before(hugging_face, monkeypatch):
+    client = SimpleNamespace(HF_HUB_DISABLE_TELEMETRY=False)
+    monkeypatch.setitem(sys.modules, "huggingface_hub.constants", client)
+    with pytest.warns(UserWarning, match="huggingface_hub was imported before zshash") as warned:
+        assert hugging_face() == "1"
+    assert "HF_HUB_DISABLE_TELEMETRY=1" in str(warned[0].message)
+    assert hugging_face() == "1", "without a second warning"
+
+
+def test_hugging_face_s_client_imported_before_but_switched_off(hugging_face, monkeypatch):
+    client = SimpleNamespace(HF_HUB_DISABLE_TELEMETRY=True)
+    monkeypatch.setitem(sys.modules, "huggingface_hub.constants", client)
+    assert hugging_face() == "1"
+
+
+def test_the_user_s_own_choice_for_hugging_face_stays(hugging_face, monkeypatch):
+    monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "0")
+    assert hugging_face() == "0"

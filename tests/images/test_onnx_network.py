@@ -45,7 +45,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def flat(write):
-    """Give the pixels themselves as features, of whatever number of pictures."""
+    """Write a network whose features are the pixels, for any number of pictures."""
 
     def flat(shape, **options):
         return write([helper.make_node("Flatten", ["pixels"], ["y"])], shape, ["y"], **options)
@@ -171,9 +171,11 @@ def test_maps_and_tokens(write):
     assert_array_equal(first, pixels[:, 0])
     mean = features(onnx_extractor(path, output="tokens", pool="mean", **PLAIN))
     assert_allclose(mean, pixels.mean(axis=1), rtol=1e-5)
-    with pytest.raises(ValueError, match=r"model\.onnx: it gives 3 vectors for each picture; ch"):
+    with pytest.raises(
+        ValueError, match=r"model\.onnx: its output has 3 vectors for each picture; ch"
+    ):
         onnx_extractor(path, output="tokens")
-    with pytest.raises(ValueError, match=r"model\.onnx: it gives numbers of shape \(\); choose"):
+    with pytest.raises(ValueError, match=r"model\.onnx: its output has the shape \(\); choose"):
         onnx_extractor(path, output="total")
     with pytest.raises(ValueError, match="choose one of the outputs by output=: maps, tokens, t"):
         onnx_extractor(path)
@@ -215,7 +217,7 @@ def test_fingerprints(linear, tmp_path):
         (["n", 3, 4, 4], {"layout": "nhwc"}, "takes no pictures of three colours as nhwc"),
         (["n", 3, 4, 4], {"layout": "chw"}, "layout must be one of nchw, nhwc, got 'chw'"),
         (["n", 3, 4, 4], {"layout": ["nchw"]}, "layout must be one of nchw, nhwc"),
-        (["n", 3, 4, 6], {}, r"it takes pictures of \[4, 6\] pixels, and only squares are made"),
+        (["n", 3, 4, 6], {}, r"the network takes \[4, 6\] pixels, but only squares are made"),
         (["n", 3, 4, 4], {"size": 5}, "size is 5, but the network takes 4 pixels"),
         (["n", 3, 4, 4], {"size": [4]}, r"size is \[4\], but the network takes 4 pixels"),
         (["n", 3, "h", "w"], {"size": "big"}, "size must be a whole number"),
@@ -261,7 +263,7 @@ def test_one_vector_for_all_pictures(write):
     ]
     weights = {"axes": np.array([0]), "shape": np.array([1, -1])}
     path = write(nodes, [2, 3, 4, 4], ["y"], weights=weights)
-    with pytest.raises(ValueError, match=r"onnx: it gives 1 vectors for 2 pictures"):
+    with pytest.raises(ValueError, match=r"onnx: the network gives 1 vectors for 2 pictures"):
         onnx_extractor(path)
 
 

@@ -39,7 +39,7 @@ def test_tokens():
     "values", [np.zeros(3), np.zeros((1, 2, 3, 4)), np.array([["a"]]), [1.0], None]
 )
 def test_what_is_no_features(values):
-    with pytest.raises(ValueError, match=r"it gives .*choose another one"):
+    with pytest.raises(ValueError, match=r"its output .*choose another layer or output"):
         pooled(values)
 
 

@@ -307,30 +307,30 @@ class TestLike:
             PictureReader(options={"mean": 1}).like(facts)
         assert PictureReader(name).like(facts).network.fingerprint == facts["fingerprint"]
         with pytest.raises(
-            DataError, match=r"small\.onnx \(mean=1, .*\) as it is here gives others"
+            DataError, match=r"small\.onnx \(mean=1, .*\) as it is here gives other features"
         ):
             PictureReader(name, {"mean": 1}).like(facts)
 
     def test_what_is_asked_for_may_be_fetched(self):
         facts = {"name": "timm:resnet18", "options": {}, "fingerprint": "x"}
-        with pytest.raises(DataError, match="as it is here gives others"):
+        with pytest.raises(DataError, match="as it is here gives other features"):
             PictureReader("efficientnet-lite0").like(facts)
 
     @pytest.mark.parametrize("name", ["timm:resnet18", "torchvision:alexnet.fc7", "open_clip:a/b"])
     def test_nothing_is_fetched_on_a_model_s_word(self, name):
-        with pytest.raises(DataError, match=f"say --extractor {name} if you trust it"):
+        with pytest.raises(DataError, match=f"of {name}, .*: name this extractor if you trust it"):
             PictureReader().like({"name": name, "options": {}, "fingerprint": "x"})
 
     @pytest.mark.parametrize(
         ("facts", "message"),
         [
-            ({}, r"features of None, which can not be had here \(no network 'None'"),
+            ({}, r"features of None, which is not available here \(no network 'None'"),
             ({"name": 3, "options": 4}, "no network '3'"),
             (
                 {"name": "onnx:gone.onnx", "options": {"size": 9}},
-                r"of onnx:gone.onnx \(size=9\), which can not be had here \(gone.onnx: there is no",
+                r"onnx:gone.onnx \(size=9\), which is not available here \(gone.onnx: there is no",
             ),
-            ({"name": "efficientnet-lite0"}, "trained on features of efficientnet-lite0, and"),
+            ({"name": "efficientnet-lite0"}, "trained on features of efficientnet-lite0, but"),
         ],
     )
     def test_notes_that_make_no_sense(self, facts, message):
@@ -356,6 +356,7 @@ PictureReader(Slow()).features(read_folder({photos!r}))
 """
 
 
+@pytest.mark.crash
 @pytest.mark.parametrize("n_shards", [1, 3])
 def test_killed_in_the_middle_it_goes_on(photos, colours, own_cache, n_shards):
     code = SLOW.format(tests=str(Path(__file__).parent), photos=str(photos))

@@ -1,4 +1,4 @@
-"""What a picture holds beside its pixels: followed, or without harm."""
+"""Parts of a picture file beside the pixels: orientation is applied, the rest does no harm."""
 
 import struct
 import zlib
@@ -28,7 +28,7 @@ COLOURS = noise(9, 14, 3)
 ROWS = [row.tobytes() for row in COLOURS]
 APP1, APP2, APP14, COMMENT = 0xE1, 0xE2, 0xEE, 0xFE
 
-# what the camera held, and how it is seen: EXIF 2.32, tag 274
+# from the stored pixels to the upright picture: EXIF 2.32, tag 274
 SEEN = {
     1: lambda held: held,
     2: lambda held: held[:, ::-1],
@@ -80,7 +80,7 @@ def test_remarks_as_imagemagick_writes_them(name):
 
 
 def remark(*numbers, form="<HHHIHH"):
-    """What a camera remarks, with any numbers in the place of its one tag."""
+    """Notes of a camera (EXIF), with any numbers in place of the one tag."""
     return b"Exif\0\0II*\0" + struct.pack("<I", 8) + struct.pack(form, *numbers) + bytes(4)
 
 

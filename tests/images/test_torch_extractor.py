@@ -16,6 +16,8 @@ from zshash.images.torch_extractor import (  # noqa: E402
     make,
 )
 
+pytestmark = pytest.mark.torch
+
 
 class Corner:
     """A transform that keeps the first pixels of a picture, and notes its size."""
@@ -122,7 +124,7 @@ def test_what_is_no_network_for_features():
         def forward(self, pixels):
             return pixels, pixels
 
-    with pytest.raises(ValueError, match="it gives a tuple instead of numbers"):
+    with pytest.raises(ValueError, match="the network gives a tuple instead of numbers"):
         extractor(Two())
     broken = network()
     with torch.no_grad():
@@ -134,7 +136,7 @@ def test_what_is_no_network_for_features():
 @pytest.mark.parametrize("device", ["abacus", "cuda:99", 5.5])
 def test_a_device_that_is_not_there(device):
     module = network()
-    with pytest.raises(ValueError, match=f"device '?{device}'? is not there; cpu always is"):
+    with pytest.raises(ValueError, match=f"device '?{device}'? is not available; cpu always is"):
         TorchExtractor("test", module, module, Corner(), device=device)
 
 

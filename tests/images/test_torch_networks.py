@@ -12,6 +12,15 @@ from zshash.images.torch_networks import (  # noqa: E402
     torchvision_extractor,
 )
 
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(autouse=True)
+def reports_nothing(monkeypatch):
+    """No warning that Hugging Face's client is imported before zshash, as some tests do."""
+    monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "1")
+
+
 RANDOM = {"weights": "random", "device": "cpu"}
 PIXELS = np.random.RandomState(0).randint(0, 256, (2, 40, 60, 3), dtype=np.uint8)
 IMAGES = [Image.fromarray(pixels).resize((300, 260)) for pixels in PIXELS]
@@ -61,7 +70,9 @@ def test_maps_and_tokens_of_torchvision():
     expected = forward(module, transform_of("resnet18")).mean((2, 3)).numpy()
     assert found.dimension == 256
     assert_allclose(features(found), expected, atol=1e-4)
-    with pytest.raises(ValueError, match=r"^torchvision:vit_b_32\.encoder: it gives 50 vectors"):
+    with pytest.raises(
+        ValueError, match=r"^torchvision:vit_b_32\.encoder: its output has 50 vectors"
+    ):
         torchvision_extractor("vit_b_32.encoder", **RANDOM)
 
 

@@ -90,7 +90,7 @@ def test_a_guess_that_is_too_low():
     check(data, 64, np.zeros((3, 8), np.uint8), k=300, r=0)
     index = HammingIndex(64)
     index.add(data)
-    scores, ids = index.search_weighted(np.full((3, 64), -1.0), k=300)
+    scores, ids = index.search_real(np.full((3, 64), -1.0), k=300)
     assert scores.tolist() == [[64.0] * 192 + [-64.0] * 108] * 3
     np.testing.assert_array_equal(ids, nearest(data, np.zeros((3, 8), np.uint8), 300)[1])
 
@@ -135,7 +135,7 @@ def test_threads_do_not_matter(monkeypatch):
         return (
             *index.search(queries, 50),
             *index.radius(queries, 5),
-            *index.search_weighted(vectors, 20),
+            *index.search_real(vectors, 20),
             *index.search(queries[:1], 4000),
         )
 
@@ -282,7 +282,7 @@ def test_words_and_back(n_bits):
 def test_weights_of_any_size(largest):
     index = HammingIndex(64)
     index.add(even(100, 64, 0))
-    scores, _ = index.search_weighted(np.full((1, 64), largest), 100)
+    scores, _ = index.search_real(np.full((1, 64), largest), 100)
     signs = 2.0 * codes.unpack(even(100, 64, 0), 64) - 1
     np.testing.assert_array_equal(scores[0], np.sort(signs.sum(axis=1))[::-1] * largest)
 
@@ -290,7 +290,7 @@ def test_weights_of_any_size(largest):
 @pytest.mark.parametrize("n_bits", [8, 60, 64, 130])
 @pytest.mark.parametrize(("n", "k"), [(50, 50), (50, 60), (5000, 1), (20_000, 300)])
 @pytest.mark.parametrize("kind", ["normal", "whole", "one", "zero", "wide"])
-def test_weighted_against_numpy(n_bits, n, k, kind):
+def test_real_values_against_numpy(n_bits, n, k, kind):
     rng = np.random.default_rng(0)
     data = clustered(n, n_bits, 0)
     vectors = {
@@ -302,7 +302,7 @@ def test_weighted_against_numpy(n_bits, n, k, kind):
     }[kind]
     index = HammingIndex(n_bits)
     index.add(data, np.arange(n) * 3)
-    scores, ids = index.search_weighted(vectors, k)
+    scores, ids = index.search_real(vectors, k)
     signs = 2 * codes.unpack(data, n_bits).astype(np.int64) - 1
     for row, vector in enumerate(vectors):
         # Exact sums of the entries, rounded at 40 digits below the largest one.

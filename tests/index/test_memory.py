@@ -65,7 +65,7 @@ STEPS = st.lists(
 
 @pytest.fixture(params=["scan", "buckets", "as it sees fit"])
 def way(request, monkeypatch):
-    """How the index searches: never in buckets, always where it can, or as is the least work."""
+    """Way of searching: never in buckets, always if possible, or whatever is the least work."""
     if request.param == "scan":
         monkeypatch.setattr(_engine, "BUILD_WORK", 10**9)
     if request.param == "buckets":
@@ -227,12 +227,12 @@ REFUSED = [
     ("remove", ([[0]],), "ids must be 1-D"),
     *(("search", (ONE, k), "k must be a whole number of at least 1") for k in (0, -1, 1.0, NAN)),
     *(
-        ("search_weighted", (np.zeros((1, 12)), k), "k must be a whole number of at least 1")
+        ("search_real", (np.zeros((1, 12)), k), "k must be a whole number of at least 1")
         for k in (0, 1.0)
     ),
-    ("search_weighted", (np.zeros((1, 11)), 1), r"must have the shape \(q, 12\), got \(1, 11\)"),
-    ("search_weighted", (np.zeros(12), 1), r"must have the shape \(q, 12\), got \(12,\)"),
-    ("search_weighted", (np.full((1, 12), NAN), 1), "must not hold NaN or infinity"),
+    ("search_real", (np.zeros((1, 11)), 1), r"must have the shape \(q, 12\), got \(1, 11\)"),
+    ("search_real", (np.zeros(12), 1), r"must have the shape \(q, 12\), got \(12,\)"),
+    ("search_real", (np.full((1, 12), NAN), 1), "must not hold NaN or infinity"),
     ("subset", ([0, 1],), "the index does not hold id 1"),
     ("get", ([0, 1],), "the index does not hold id 1"),
     *(("radius", (ONE, r), "r must be a whole number of at least 0") for r in (-1, 1.0, NAN)),
@@ -271,7 +271,7 @@ def test_empty():
     assert limits.tolist() == [0, 0, 0, 0]
     assert len(distances) == len(ids) == 0
     assert index.codes.shape == (0, 1)
-    scores, ids = index.search_weighted(np.ones((3, 8)), 4)
+    scores, ids = index.search_real(np.ones((3, 8)), 4)
     assert scores.shape == ids.shape == (3, 0)
     index.prepare()
     assert index.nbytes == 0

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.milvus_server import missing, shared
 from zshash import codes
 from zshash.index import HammingIndex, MilvusIndex
 from zshash.index._milvus_address import Address
@@ -27,20 +26,13 @@ SETTINGS = settings(
 
 
 @pytest.fixture(scope="module")
-def server():
-    if reason := missing():
-        pytest.skip(reason)
-    return shared()
-
-
-@pytest.fixture(scope="module")
-def opened(server):
+def opened(milvus):
     """An index of each length, which takes seconds to make, so that tests share it."""
     made = {}
 
     def get(n_bits):
         if n_bits not in made:
-            made[n_bits] = MilvusIndex(f"milvus://{server.address}/bits_{n_bits}", n_bits)
+            made[n_bits] = MilvusIndex(f"milvus://{milvus.address}/bits_{n_bits}", n_bits)
         index = made[n_bits]
         index._table.limit = LIMIT
         index.discard(index.ids)
@@ -108,7 +100,7 @@ def test_answers_like_the_index_in_memory(opened, n_bits, n, limit, k, r, seed):
     np.testing.assert_array_equal(held.codes, twin.get(chosen))
     vectors = rng.normal(size=(2, n_bits))
     for found, wanted in zip(
-        index.search_weighted(vectors, k), twin.search_weighted(vectors, k), strict=True
+        index.search_real(vectors, k), twin.search_real(vectors, k), strict=True
     ):
         np.testing.assert_array_equal(found, wanted)
 
@@ -150,7 +142,7 @@ def test_ids_at_the_limits(opened):
     assert_same(index, twin, own[:2], 6, 6)
     with pytest.raises(ValueError, match="do not fit in 64 bits"):
         index.add(own[:1])
-    with pytest.raises(ValueError, match="Milvus does not give back id 9223372036854775807"):
+    with pytest.raises(ValueError, match="Milvus does not return id 9223372036854775807"):
         index.add(own[:1], [INT64.max])
 
 
@@ -161,7 +153,7 @@ def test_nothing_there(opened):
     assert_same(index, twin, queries[:0], 3, 12)
     assert index.ids.shape == (0,)
     assert index.codes.shape == (0, 2)
-    assert index.search_weighted(np.ones((1, 12)), 3)[1].shape == (1, 0)
+    assert index.search_real(np.ones((1, 12)), 3)[1].shape == (1, 0)
     index.add(queries[:0], [])
     assert index.remove([]) == 0
     assert len(index.subset([])) == 0
@@ -186,8 +178,8 @@ def test_nothing_there(opened):
         ("search", (np.zeros((1, 2), dtype=np.uint8), 0)),
         ("search", (np.zeros((1, 3), dtype=np.uint8), 1)),
         ("radius", (np.zeros((1, 2), dtype=np.uint8), -1)),
-        ("search_weighted", (np.ones((1, 11)), 1)),
-        ("search_weighted", (np.full((1, 12), np.nan), 1)),
+        ("search_real", (np.ones((1, 11)), 1)),
+        ("search_real", (np.full((1, 12), np.nan), 1)),
     ],
 )
 def test_refuses_what_the_index_in_memory_refuses(opened, method, arguments):
@@ -210,9 +202,9 @@ def test_many_queries_in_one_call(opened):
     assert_same(index, twin, own[:300], 50, 3)
 
 
-def test_what_others_write_is_seen_after_a_refresh(server, opened):
+def test_what_others_write_is_seen_after_a_refresh(milvus, opened):
     index = opened(64)
-    other = MilvusIndex(f"milvus://{server.address}/bits_64", 64)
+    other = MilvusIndex(f"milvus://{milvus.address}/bits_64", 64)
     other.add(np.zeros((5, 8), dtype=np.uint8), range(5))
     index.refresh()
     assert len(index) == 5
@@ -222,22 +214,22 @@ def test_what_others_write_is_seen_after_a_refresh(server, opened):
     other.close()
 
 
-def test_another_length_or_other_fields(server, opened):
+def test_another_length_or_other_fields(milvus, opened):
     opened(12), opened(64)
     with pytest.raises(ValueError, match="its codes have 12 bits, not 16: choose another name"):
-        MilvusIndex(f"milvus://{server.address}/bits_12", 16)
+        MilvusIndex(f"milvus://{milvus.address}/bits_12", 16)
     with pytest.raises(ValueError, match="its codes have 64 bits, not 128: choose another name"):
-        MilvusIndex(f"milvus://{server.address}/bits_64", 128)
+        MilvusIndex(f"milvus://{milvus.address}/bits_64", 128)
     with pytest.raises(ValueError, match="n_bits must be a whole number from 8 to 1024"):
-        MilvusIndex(f"milvus://{server.address}/bits_64", 4)
+        MilvusIndex(f"milvus://{milvus.address}/bits_64", 4)
     client = opened(64)._table._client
     client.create_collection("foreign", dimension=8)
     with pytest.raises(ValueError, match="other fields than id and code"):
-        MilvusIndex(f"milvus://{server.address}/foreign", 64)
+        MilvusIndex(f"milvus://{milvus.address}/foreign", 64)
 
 
-def test_clear_may_change_the_length(server):
-    index = MilvusIndex(f"milvus://{server.address}/cleared", 16)
+def test_clear_may_change_the_length(milvus):
+    index = MilvusIndex(f"milvus://{milvus.address}/cleared", 16)
     index.add(np.zeros((3, 2), dtype=np.uint8))
     index.note(generation=7)
     assert index.notes() == {"n_bits": "16", "next_id": "3", "generation": "7"}
@@ -250,14 +242,15 @@ def test_clear_may_change_the_length(server):
     index.close()
 
 
-def test_a_collection_that_somebody_dropped(server):
-    index = MilvusIndex(f"milvus://{server.address}/dropped", 16)
+def test_a_collection_that_somebody_dropped(milvus):
+    index = MilvusIndex(f"milvus://{milvus.address}/dropped", 16)
     index._table.drop()
     with pytest.raises(MilvusError, match="dropped"):
         index.search(np.zeros((1, 2), dtype=np.uint8), 1)
     index.close()
 
 
+@pytest.mark.usefixtures("milvus_client")
 def test_nothing_answers():
     start = time.monotonic()
     with pytest.raises(MilvusError, match=r"127.0.0.1:1/x: no Milvus server answers there"):

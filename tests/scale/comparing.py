@@ -1,9 +1,11 @@
-"""What tests of shards share: cutting rows into shards, and comparing fits."""
+"""Helpers of the tests of shards: cutting rows into shards, and comparing fits."""
 
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+
+from zshash.codes import unpack
 
 
 def cut(rows, sizes):
@@ -13,7 +15,7 @@ def cut(rows, sizes):
 
 
 def learned(hasher):
-    """What a fit has found, by name."""
+    """Fitted attributes by name."""
     found = {name: value for name, value in vars(hasher).items() if name.endswith("_")}
     assert "projection_" in found
     return found
@@ -35,6 +37,14 @@ def assert_near_fit(hasher, other, rows):
         assert other.objective_.shape == hasher.objective_.shape
         np.testing.assert_allclose(other.objective_, hasher.objective_, rtol=1e-5)
     assert np.mean(hasher.transform(rows) == other.transform(rows)) >= 0.999
+
+
+def assert_same_codes(codes, others, hasher, rows):
+    """Codes that are equal, but for bits whose projections are 0 within the rounding of sums."""
+    assert codes.shape == others.shape
+    values = hasher.project(rows)
+    differ = unpack(codes, hasher.n_bits) != unpack(others, hasher.n_bits)
+    assert np.abs(values[differ]).max(initial=0) < 1e-6 * np.abs(values).max()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A Dask cluster against one process: the same to the last bit, whoever dies meanwhile."""
+"""A Dask cluster against one process: the same to the last bit, also if workers die."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from tests.scale.comparing import Term, assert_same_fit, before, cut, neighbours_first
 from zshash import ITQ, LSH, SDH, SSH, ZSH, scale
-from zshash.hashing.dcc import Sums
+from zshash.hashing.steps.dcc import Sums
 from zshash.scale import ClusterError, ShardError
 from zshash.scale.cluster import OnDask, aligned, connect
 from zshash.scale.fitting import look
@@ -20,6 +20,8 @@ from zshash.scale.samples import ShardedSamples
 from zshash.scale.shards import open_shards
 
 distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.cluster
 
 NO_PORT = "127.0.0.1:0"  # any that is free, for nobody looks at it
 SIZES = [1, 300, 1100, 7, 1, 991, 600, 400, 300, 200, 100]
@@ -147,7 +149,7 @@ def test_sums_are_added_in_the_same_order(n, client):
 
 
 def unaligned(values):
-    """An array as it may come out of a message: not where its type would have it in memory."""
+    """An array at an unaligned address, as it may come out of a message."""
     array = np.frombuffer(b" " + np.asarray(values, dtype=np.float64).tobytes(), offset=1)
     assert not array.flags.aligned
     return array.reshape(np.shape(values))
@@ -214,7 +216,7 @@ def test_no_half_of_a_file(client, clusters, shards, tmp_path):
 
 
 def test_few_codes_wait_to_be_fetched(client, clusters, monkeypatch):
-    """However many shards there are: the results of those fetched are let go."""
+    """For any number of shards: results that have been fetched are released."""
     X = clusters[0]
     hasher = LSH(16, random_state=0).fit(X)
     most = []
@@ -345,8 +347,8 @@ def test_a_worker_that_dies_at_work_is_not_missed(client, shards, tmp_path):
 class Deadly(LSH):
     """A method that no worker survives."""
 
-    def _learn(self, rows):
-        rows.total(die)
+    def learn(self, samples):
+        samples.total(die)
 
 
 def die(block):  # noqa: ARG001

@@ -5,11 +5,12 @@ import pytest
 from sklearn.base import clone
 
 from zshash import AGH, ITQ, KSH, SDH, ZSH, scale
-from zshash.hashing.dcc import random_codes
 
 torch = pytest.importorskip("torch")
 
-from zshash.scale.device import blocks, layout, portable, products, signs  # noqa: E402
+from zshash.scale.device import arrays, blocks, portable  # noqa: E402
+
+pytestmark = pytest.mark.torch
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
@@ -111,15 +112,6 @@ def test_several_blocks_are_as_good_as_one(data, device, monkeypatch):
     assert share_of_equal_bits(scale.encode(cut, tensor).cpu().numpy(), cut.encode(X)) > 0.999
 
 
-def test_starting_codes_are_those_of_numpy():
-    for sizes, n_bits in (((5, 3, 9), 37), ((4096,), 64), ((1, 1, 1), 9), ((700, 1, 20_000), 24)):
-        expected = random_codes(sum(sizes), n_bits, rng := np.random.RandomState(3))
-        packed = signs.PackedSigns(mine := np.random.RandomState(3))
-        drawn = np.concatenate([packed.draw(n, n_bits) for n in sizes])
-        np.testing.assert_array_equal(drawn, np.packbits(expected > 0, axis=1))
-        assert rng.randint(2**31) == mine.randint(2**31)
-
-
 @pytest.mark.parametrize("n_bits", [8, 37, 64, 65, 200])
 def test_bits_are_packed_as_numpy_does(n_bits):
     bits = np.random.RandomState(0).randint(0, 2, (70, n_bits)).astype(np.uint8)
@@ -132,7 +124,7 @@ def test_bits_are_packed_as_numpy_does(n_bits):
 
 def test_halves_keep_twenty_bits():
     P = torch.from_numpy(np.random.RandomState(0).standard_normal((90, 30)) * 1e-7)
-    halves = products.Halves(P, 128)
+    halves = arrays.Halves(P, 128)
     both = halves.both.double().view(128, -1, 2).sum(dim=2) * halves.scale.double()
     error = (both[:90, :30] - P).abs().max() / P.abs().max()
     assert error < 2**-20
@@ -287,7 +279,7 @@ class TestKernels:
         X = torch.from_numpy(rng.standard_normal((n, 83)).astype(np.float16))
         labels = torch.from_numpy(rng.randint(0, c, n).astype(np.int32))
         packed = np.packbits(rng.randint(0, 2, (n, n_bits)), axis=1)
-        words = blocks.as_words(packed, layout.padded(n, layout.ROWS), "cpu")
+        words = blocks.as_words(packed, arrays.padded(n, arrays.ROWS), "cpu")
         return X, labels, words, n_bits, c, rng
 
     @staticmethod
@@ -317,7 +309,7 @@ class TestKernels:
     def test_descent_and_sums(self, parts, n_sweeps):
         X, labels, words, n_bits, c, rng = parts
         A = rng.standard_normal((n_bits, 9)) / 3
-        H = torch.from_numpy(rng.standard_normal((layout.padded(n_bits, 64), len(words))))
+        H = torch.from_numpy(rng.standard_normal((arrays.padded(n_bits, 64), len(words))))
         found = []
         for do, device in self.both():
             codes = blocks.Codes(len(X), n_bits, words.clone().to(device), do)
@@ -343,8 +335,8 @@ class TestKernels:
         table = torch.from_numpy(rng.standard_normal((c, n_bits)).astype(np.float32))
         found = []
         for do, device in self.both():
-            halves = products.Halves(P.to(device), 128)
-            H = torch.zeros((layout.padded(n_bits, 64), len(words)), device=device)
+            halves = arrays.Halves(P.to(device), 128)
+            H = torch.zeros((arrays.padded(n_bits, 64), len(words)), device=device)
             do.field(Psi.to(device), halves, table.to(device), labels.to(device), 0.1, n, H)
             packed = torch.empty((n, -(-n_bits // 8)), dtype=torch.uint8, device=device)
             do.signs(Psi.to(device), halves, n_bits, packed)

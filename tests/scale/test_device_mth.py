@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from zshash import MTH, scale
-from zshash.hashing.distillation import Distillation
-from zshash.hashing.imagination import Batches
-from zshash.hashing.networks import random_units
+from zshash.hashing.steps.distillation import Distillation
+from zshash.hashing.steps.imagination import Batches
+from zshash.hashing.steps.networks import random_units
 
 torch = pytest.importorskip("torch")
 
 from zshash.scale.device import distillation  # noqa: E402
+
+pytestmark = pytest.mark.torch
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 

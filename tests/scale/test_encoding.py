@@ -18,8 +18,9 @@ def hashers(digits):
     X, y, _ = digits
     found = {}
     for name, method in METHODS.items():
-        anchored = {"n_anchors": 60} if "n_anchors" in method.parameters else {}
-        hasher = method.estimator(22, normalize=name in ("ZSH", "LSH"), random_state=0, **anchored)
+        sizes = {"n_anchors": 60, "n_steps": 20}
+        small = {key: size for key, size in sizes.items() if key in method.parameters}
+        hasher = method.estimator(22, normalize=name in ("ZSH", "LSH"), random_state=0, **small)
         found[name] = hasher.fit(X[:400], y[:400])
     return found
 

@@ -105,7 +105,7 @@ def test_a_random_state_goes_on_as_after_a_fit_in_memory(digits):
 
 def test_centres_come_from_rows_drawn_where_there_are_many(clusters, monkeypatch):
     X, y, others = clusters
-    monkeypatch.setattr("zshash.hashing.anchors.ROWS_PER_CENTER", 20)
+    monkeypatch.setattr("zshash.hashing.steps.anchors.ROWS_PER_CENTER", 20)
     taken = []
     take = ShardedSamples.take
     monkeypatch.setattr(

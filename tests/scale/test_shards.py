@@ -1,4 +1,4 @@
-"""Where rows may lie, what of them is read, and what is said of those that can not be."""
+"""Sources of rows, reading of rows, and messages about shards that can not be read."""
 
 import os
 import subprocess
@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from tests.scale.comparing import assert_same_fit, before, cut
 from zshash import LSH, ZSH, scale
-from zshash.hashing.rows import BLOCK_ROWS
+from zshash.hashing.steps.rows import BLOCK_ROWS
 from zshash.scale import ShardError
 from zshash.scale.samples import ShardedSamples
-from zshash.scale.shards import NumpyTable, Shard, ShardRows, is_shard_folder, open_shards
+from zshash.scale.shards import Shard, ShardRows, is_shard_folder, open_shards
+from zshash.scale.tables import NumpyTable
 
 SIZES = [1300, 1, 199]
 
@@ -282,6 +283,7 @@ print(fitted - before, peak() - before)
 """
 
 
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
 def test_a_file_larger_than_the_memory_it_needs(tmp_path):
     path = tmp_path / "large.npy"
@@ -306,7 +308,7 @@ def test_a_file_larger_than_the_memory_it_needs(tmp_path):
 
 
 def failing(folder, kind, X):
-    """Files that are no shards, and what is said of each."""
+    """Files that are no shards, and the message for each."""
     path = folder / "x.npy"
     if kind == "by columns":
         save(path, np.asfortranarray(X))
@@ -449,8 +451,8 @@ def narrow(path):
     [
         (vanish, r"there is no such file \(any more\)"),
         (shorten, "copy it again"),
-        (shrink, r"it was \(1300, 64\) and is \(1299, 64\) now"),
-        (narrow, r"it was \(1300, 64\) and is \(1300, 63\) now"),
+        (shrink, r"its shape was \(1300, 64\) and is \(1299, 64\) now"),
+        (narrow, r"its shape was \(1300, 64\) and is \(1300, 63\) now"),
     ],
 )
 def test_a_file_that_changes_between_passes(change, words, parts, digits, tmp_path, monkeypatch):

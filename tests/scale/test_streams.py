@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zshash.hashing import dcc
-from zshash.hashing.dcc import codes_from, random_codes, split_stream
+from zshash.hashing.steps import dcc
+from zshash.hashing.steps.dcc import codes_from, random_codes, split_stream
 
 
 def state(rng):
-    """What a stream would go on with, of every kind of number."""
+    """The next numbers of a stream, of every kind."""
     return rng.randint(0, 2**31, 3).tolist(), rng.standard_normal(3).tolist(), rng.bytes(5)
 
 

@@ -12,9 +12,9 @@ def test_nouns_are_loaded_once_and_fast():
     seconds = []
     for _ in range(3):
         nouns.cache_clear()
-        start = time.perf_counter()
+        start = time.process_time()
         assert WordNet().synset("cat") == "n02121620"
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert min(seconds) < 0.5
 
 
@@ -82,10 +82,10 @@ def test_categories_of_tiny_imagenet(data_folder):
 
 
 def test_unknown_names_come_together_with_near_misses():
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(UnknownNames) as caught:
         WordNet().embed(["cat", "segwya", "n99999999", "elefant", "segwya"])
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert caught.value.names == ("segwya", "n99999999", "elefant")
     assert "segway" in caught.value.suggestions["segwya"]
     assert "elephant" in caught.value.suggestions["elefant"]

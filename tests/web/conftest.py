@@ -14,7 +14,7 @@ import pytest
 from tests.web.browser.album import make_album
 from tests.web.running import running
 from zshash import LSH, Collection
-from zshash.experiments.demo import make_collection
+from zshash.studies.demo import make_collection
 
 TOKEN = "a-token-of-these-tests"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -93,7 +93,8 @@ def told(match):
     item = match.item
     return {
         "id": item.id,
-        "distance": match.distance,
+        "score": match.score,
+        "bits": match.bits,
         "code": item.code.hex(),
         "labels": list(item.labels),
         "file": item.source.rpartition("/")[2],

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from zshash.web import Settings, create_app
-from zshash.web.serving import configured
+from zshash.web.run import configured
 
 
 @contextmanager

@@ -15,9 +15,10 @@ from PIL import Image
 
 from tests.web.browser.album import CATEGORIES, UNSEEN, png
 from tests.web.conftest import BEARER, JSON, SECONDS, TOKEN, as_form, told
-from zshash import ZSH, Collection, save
+from zshash import ZSH, Collection
 from zshash.codes import unpack
-from zshash.collection import Match, Page
+from zshash.collection import Match
+from zshash.hashing import save
 from zshash.semantics import WordNet
 from zshash.web.api import REASONS
 
@@ -27,9 +28,9 @@ OCTETS = "application/octet-stream"
 @pytest.fixture(scope="module")
 def features(photos):
     """Features of a picture that is not in the collection."""
-    encoder = photos.encoder
+    model = photos.model
     image = np.asarray(Image.open(io.BytesIO(png("truck", 99))))
-    return encoder.picture_reader.network.extract(image[None])[0]
+    return model.picture_reader.network.extract(image[None])[0]
 
 
 def test_what_there_is_to_know(client, photos):
@@ -59,21 +60,26 @@ def test_what_there_is_to_know_of_features(serving, tables):
 
 def test_every_way_of_asking_for_a_picture_finds_the_same(client, photos, features):
     picture = png("truck", 99)
-    expected = [told(match) for match in photos.search(picture, k=7)]
-    code = photos.encode(picture).tobytes().hex()
-    raw = features.astype("<f4").tobytes()
+    nearest = photos.search(picture, k=7, distance="bits")
+    expected, code = [told(match) for match in nearest], nearest.code.hex()
+    asked = {"code": code, "name": None, "id": None, "model": photos.model.checksum[:12]}
+    raw, numbers = features.astype("<f4").tobytes(), features.tolist()
+    how = {"k": 7, "distance": "bits"}
     answers = {
         "picture": [
-            client.form("/api/search", [("picture", "a.png", picture)], k=7),
-            client.form("/api/search", [("picture", "a.png", picture)], [("k", "7")]),
-            client.post("/api/search", picture, "image/png", k=7),
-            client.post("/api/search", picture, "image/anything; q=1", k=7),
+            client.form("/api/search", [("picture", "a.png", picture)], **how),
+            client.form("/api/search", [("picture", "a.png", picture)], how.items()),
+            client.post("/api/search", picture, "image/png", **how),
+            client.post("/api/search", picture, "image/anything; q=1", **how),
         ],
         "features": [
-            client.post("/api/search", raw, OCTETS, k=7),
-            client.ask("POST", "/api/search", f'{{"features":{features.tolist()},"k":7}}', JSON),
+            client.post("/api/search", raw, OCTETS, **how),
+            client.ask("POST", "/api/search", json.dumps({"features": numbers, **how}), JSON),
         ],
         "code": [
+            client.get("/api/search", code=code, **how),
+            client.get("/api/search", code=code, k=7, distance="real"),
+            client.get("/api/search", code=code, k=7, model=photos.model.checksum[:12]),
             client.get("/api/search", code=code, k=7),
             client.get("/api/search", code=code.upper(), k=7),
             client.ask("POST", "/api/search", f'{{"code":"{code}","k":7}}', JSON),
@@ -82,22 +88,24 @@ def test_every_way_of_asking_for_a_picture_finds_the_same(client, photos, featur
     for kind, found in answers.items():
         for answer in found:
             assert answer.status == 200, answer
-            assert answer.json["query"] == {"kind": kind, "code": code, "name": None, "id": None}
+            assert answer.json["query"] == {"kind": kind, **asked}
             assert answer.json["results"] == expected
-            assert (answer.json["total"], answer.json["unit"]) == (7, "bits")
+            assert answer.json["total"] == 7
+            assert [one["bits"] for one in answer.json["results"]] == [m.bits for m in nearest]
             assert 0 < answer.json["seconds"] < SECONDS
 
 
 @pytest.mark.parametrize("how", [{}, {"where": "year >= 2010"}, {"label": "dog", "offset": 3}])
-def test_asymmetric_distance(client, photos, features, how):
+def test_real_values(client, photos, features, how):
     picture = png("truck", 99)
-    values = photos.hasher.project(features[None]).astype(np.float64)[0]
+    values = photos.model.hasher.project(features[None]).astype(np.float64)[0]
     conditions = {"where": how.get("where") or ("label = 'dog'" if "label" in how else "id >= 0")}
     ids = photos.find(**conditions)
     signs = 2.0 * unpack(photos.index.get(ids), 48) - 1
-    scores, code = signs @ values, photos.encode(picture)
+    scores = signs @ values / (np.linalg.norm(values) * np.sqrt(48))
+    code = photos.model.encode(features[None])[0]
     order = np.lexsort((ids, -scores.round(9)))[:20][how.get("offset", 0) :]
-    raw, asked = features.astype("<f4").tobytes(), {**how, "k": 20, "distance": "asymmetric"}
+    raw, asked = features.astype("<f4").tobytes(), {**how, "k": 20, "distance": "real"}
     body = {**asked, "features": features.tolist()}
     if "label" in body:
         body["label"] = [body["label"]]
@@ -110,36 +118,44 @@ def test_asymmetric_distance(client, photos, features, how):
         assert answer.status == 200, answer
         found = answer.json
         assert found["query"] == {"kind": kind, "code": code.tobytes().hex(), "name": None} | {
-            "id": None
+            "id": None,
+            "model": photos.model.checksum[:12],
         }
-        assert (found["unit"], found["total"]) == ("score", 20)
+        assert found["total"] == 20
         assert [one["id"] for one in found["results"]] == ids[order].tolist()
-        shown = [one["distance"] for one in found["results"]]
+        shown = [one["score"] for one in found["results"]]
         np.testing.assert_allclose(shown, scores[order], rtol=1e-5)
         bits = (signs[order] != np.where(values >= 0, 1, -1)).sum(axis=1)
         assert [one["bits"] for one in found["results"]] == bits.tolist()
-    by_bits = client.post("/api/search", raw, OCTETS, **asked | {"distance": "hamming"}).json
-    assert by_bits["unit"] == "bits"
-    assert not any("bits" in one for one in by_bits["results"])
+    without = {name: value for name, value in asked.items() if name != "distance"}
+    assert client.post("/api/search", raw, OCTETS, **without).json["results"] == found["results"]
+    by_bits = client.post("/api/search", raw, OCTETS, **asked | {"distance": "bits"}).json
+    assert all(one["score"] == 1 - 2 * one["bits"] / 48 for one in by_bits["results"])
 
 
 def test_items_like_an_item(client, photos):
     own = photos[33].code
-    expected = [told(match) for match in photos.search_codes(photos.index.get([33]), k=60)[0]]
+    expected = [told(match) for match in photos.search(code=photos.index.get([33]), k=60)[0]]
     answer = client.get("/api/search", id=33).json
     assert answer["results"] == expected
-    assert answer["results"][0]["distance"] == 0
-    assert answer["query"] == {"kind": "id", "code": own.hex(), "name": None, "id": 33}
+    assert (answer["results"][0]["bits"], answer["results"][0]["score"]) == (0, 1)
+    model = photos.model.checksum[:12]
+    asked = {"kind": "id", "code": own.hex(), "name": None, "id": 33, "model": model}
+    assert answer["query"] == asked
+    assert client.get("/api/search", id=33, distance="real").json["results"] == expected
     assert client.ask("POST", "/api/search", '{"id": 33}', JSON).json["results"] == expected
 
 
 @pytest.mark.parametrize("name", ["cat", "truck", "lorry"])
 def test_items_that_fit_a_name(client, photos, name):
-    expected = [told(match) for match in photos.search_name(name, k=25)]
+    expected = [told(match) for match in photos.search(name=name, k=25)]
     answer = client.get("/api/search", name=name, k=25).json
     assert answer["results"] == expected
-    assert answer["query"] == {"kind": "name", "code": None, "name": name, "id": None}
-    assert (answer["unit"], answer["total"]) == ("score", 25)
+    model = photos.model.checksum[:12]
+    asked = {"kind": "name", "code": None, "name": name, "id": None, "model": model}
+    assert answer["query"] == asked
+    assert answer["total"] == 25
+    assert all(one["bits"] is None for one in answer["results"])
     assert (
         client.ask("POST", "/api/search", f'{{"name":"{name}","k":25}}', JSON).json["results"]
         == answer["results"]
@@ -167,18 +183,17 @@ def test_how_to_search(client, photos, how):
     conditions = [f"label in ({', '.join(map(repr, labels))})"] if labels else []
     conditions += [f"({how['where']})"] if "where" in how else []
     where = " and ".join(conditions) or None
-    page = Page(how.get("k", 60), how.get("radius"))
-    query = photos.index.get([33])
-    expected = photos.pages(query, [page], where=where)[0]
+    page = {"k": how.get("k", 60), "radius": how.get("radius")}
+    expected = photos.search(item=33, where=where, **page)
     answer = client.get("/api/search", id=33, **how).json
-    assert answer["total"] == expected.total == len(expected.matches)
-    assert answer["results"] == [told(match) for match in expected.matches][:60]
+    assert answer["total"] == min(expected.total, page["k"]) == len(expected)
+    assert answer["results"] == [told(match) for match in expected][:60]
     picture = (photos.path.parent / "pictures" / "cat" / "cat3.png").read_bytes()
-    other = photos.pages([list(photos.encode(picture))], [page], where=where)[0]
+    other = photos.search(picture, where=where, **page)
     fields = [(name, value) for name, value in how.items() if name != "label"]
     fields += [("label", label) for label in labels]
     posted = client.form("/api/search", [("picture", "", picture)], fields).json
-    assert posted["results"] == [told(match) for match in other.matches][:60]
+    assert posted["results"] == [told(match) for match in other][:60]
 
 
 @pytest.mark.parametrize(
@@ -215,11 +230,16 @@ BAD = [
     ("/api/search?id=1&where=", 422, "where: "),
     ("/api/search?id=-1", 422, "id: "),
     ("/api/search?id=9223372036854775808", 422, "id: "),
-    ("/api/search?id=1&distance=cosine", 422, "distance: input should be 'hamming' or 'asymm"),
-    ("/api/search?id=1&distance=asymmetric", 422, "for an asymmetric distance send a picture or"),
-    ("/api/search?code=00&distance=asymmetric", 422, "or search with distance=hamming"),
-    ("/api/search?name=cat&distance=asymmetric", 422, "leave distance out"),
-    ("/api/items?distance=hamming", 422, "distance: extra inputs are not permitted"),
+    ("/api/search?id=1&distance=cosine", 422, "distance: input should be 'real' or 'bits'"),
+    ("/api/search?id=1&distance=asymmetric", 422, "distance: input should be 'real' or 'bits'"),
+    ("/api/search?code=00&radius=1&distance=real", 422, "or search with distance=bits"),
+    ("/api/search?name=cat&distance=real", 422, "leave distance out"),
+    ("/api/search?name=cat&distance=bits", 422, "leave distance out"),
+    ("/api/items?distance=bits", 422, "distance: extra inputs are not permitted"),
+    ("/api/search?id=1&model=0123456789ab", 422, "model: only a code has a model"),
+    ("/api/search?code=000000000000&model=xyz", 422, "model: "),
+    ("/api/search?code=000000000000&model=0123456789ab", 409, "those of another model"),
+    ("/api/why?code=000000000000&model=0123456789ab", 409, "those of another model"),
     ("/api/search?id=5000", 404, "there is no item 5000"),
     ("/api/search?code=00ff", 422, "a code of 2 bytes, and the collection's have 6"),
     ("/api/search?code=xyz", 422, "code: "),
@@ -259,9 +279,9 @@ BAD_BODIES = [
     (b'{"features": [1], "id": 3}', JSON, 422, "give exactly one of name, id, code, features"),
     (b'{"id": 3, "colour": "red"}', JSON, 422, "colour: extra inputs are not permitted"),
     (b'{"name": "cat", "radius": 2}', JSON, 422, "a name is searched for by score"),
-    (b'{"id": 3, "distance": "asymmetric"}', JSON, 422, "known by its bits alone"),
+    (b'{"id": 3, "distance": "hamming"}', JSON, 422, "input should be 'real' or 'bits'"),
     (
-        b'{"features": [1], "radius": 2, "distance": "asymmetric"}',
+        b'{"features": [1], "radius": 2, "distance": "real"}',
         JSON,
         422,
         "a radius is a number of bits",
@@ -275,7 +295,7 @@ BAD_BODIES = [
     (b"abc", {"Content-Type": "text/plain"}, 415, "not text/plain"),
     (b"abc", {"Content-Type": "application/x-www-form-urlencoded"}, 415, "a body of type"),
     (b"abc", {}, 415, "not none"),
-    (b"abc", {"Content-Type": "multipart/form-data"}, 422, "a form that can not be read"),
+    (b"abc", {"Content-Type": "multipart/form-data"}, 422, "the form can not be read"),
 ]
 
 
@@ -298,7 +318,7 @@ def test_forms_for_a_search(client):
     for files, fields, sentence in [
         ([], [], "exactly one file"),
         ([picture, picture], [], "Too many files"),
-        ([], [("picture", "text")], "a file is wanted"),
+        ([], [("picture", "text")], "this field must be a file"),
         ([("k", "a.png", b"x")], [], "exactly one file"),
         ([picture], [("name", "cat")], "name: extra inputs are not permitted"),
         ([picture], [("k", "0")], "k: input should be greater"),
@@ -357,7 +377,7 @@ def test_collections_that_know_no_names_or_pictures(serving, tables, X):
     assert answer.status == 422
     assert "can not be searched with pictures" in answer.json["detail"]
     found = client.post("/api/search", X[7].astype("<f4").tobytes(), OCTETS).json["results"]
-    assert (found[0]["id"], found[0]["distance"], found[0]["file"]) == (7, 0, None)
+    assert (found[0]["id"], found[0]["bits"], found[0]["file"]) == (7, 0, None)
     assert not found[0]["thumbnail"]
     assert client.get("/api/search", code="ffffff").status == 422  # more bits than the codes have
 
@@ -399,8 +419,8 @@ def test_items_by_page_and_condition(client, photos):
 def test_one_item(client, photos):
     item = photos[33]
     answer = client.get("/api/items/33").json
-    expected = told(Match(item, 0))
-    del expected["distance"]
+    expected = told(Match(item, 1.0, 0))
+    del expected["score"], expected["bits"]
     assert answer == expected
     assert "path" not in answer
     small = client.get("/api/items/33/thumbnail")
@@ -621,8 +641,8 @@ def test_many_clients_at_once(serving, photos):
     def search(start):
         for number in range(start, 180, 6):
             found = client.get("/api/search", id=number, k=3).json["results"]
-            expected = photos.search_codes(photos.index.get([number]), k=3)[0]
-            if found[0]["distance"] != expected[0].distance:
+            expected = photos.search(code=photos.index.get([number]), k=3)[0]
+            if found[0]["bits"] != expected[0].bits:
                 wrong.append(number)
 
     def change():
@@ -672,11 +692,11 @@ def test_conditions_can_not_ask_where_pictures_are(client, serving, where):
         more = {"id": 1} if path == "/api/search" else {}
         answer = client.get(path, where=where, **more)
         assert answer.status == 422
-        assert "--show-paths" in answer.json["detail"]
+        assert "this server was not started to show paths" in answer.json["detail"]
     assert client.get("/api/items", where="label != 'path'").status == 200
     assert serving(paths=True).get("/api/items", where=where).status == 200
 
 
 def test_codes_that_are_none(client):
     answer = client.get("/api/search", code="zz")
-    assert answer.json["detail"] == "code: hexadecimal digits are wanted, two for each byte"
+    assert answer.json["detail"] == "code: must be hexadecimal digits, two for each byte"

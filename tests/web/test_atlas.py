@@ -185,14 +185,14 @@ def test_more_items_than_are_shown_are_sampled_evenly_and_the_sample_stays(photo
 def test_items_that_vanish_meanwhile_are_left_out(photos, atlas, monkeypatch):
     photos.add(X, labels=LABELS)
     monkeypatch.setattr(atlas_module, "ITEMS_AT_ONCE", 7)
-    there = atlas_module._there
+    there = atlas_module.items_left
 
     def remove_some_first(collection, ids):
         if 14 in ids:
             collection.remove([15, 16, 59])
         return there(collection, ids)
 
-    monkeypatch.setattr(atlas_module, "_there", remove_some_first)
+    monkeypatch.setattr(atlas_module, "items_left", remove_some_first)
     atlas.facts()
     assert atlas.wait(60)
     ids, _, categories = read(atlas.points())

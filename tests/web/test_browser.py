@@ -21,9 +21,12 @@ from tests.web.running import running  # noqa: E402
 from zshash import LSH, Collection  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no browser: apt-get install chromium lets these tests run"
-)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no browser: apt-get install chromium lets these tests run"
+    ),
+]
 STATIC = Path(zshash.web.__file__).parent / "static"
 USUAL = WIDE | {"reduced_motion": "reduce"}
 TOKEN = "a-token-of-these-tests"
@@ -94,7 +97,7 @@ def test_start(server, visit):
     page = here.page
     assert page.title() == "album"
     assert page.inner_text("h1:visible") == "album"
-    assert f"{N} pictures, each a code of 48 bits" in page.inner_text("#lead")
+    assert f"{N} pictures, each stored as a code of 48 bits" in page.inner_text("#lead")
     chips = page.locator("#example-names .chip")
     assert {"truck", "wolf"} < {text.split(": ")[-1] for text in chips.all_text_contents()}
     assert chips.filter(has=page.locator(".is-unseen")).count() == 2
@@ -194,7 +197,7 @@ def test_unknown_name(server, visit):
     ("path", "words"),
     [
         ("/?id=abc", "There is no item “abc”: items have numbers."),
-        ("/?code=zz", "“zz” is no code of this collection: one has 12 hexadecimal digits."),
+        ("/?code=zz", "“zz” is no code of this collection: a code has 12 hexadecimal digits."),
     ],
 )
 def test_address_that_asks_for_nonsense(server, visit, path, words):

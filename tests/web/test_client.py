@@ -24,16 +24,16 @@ def ask():
 def test_the_client_of_the_guide(ask, client, folder):
     at = client.address
     with Collection.open(folder) as photos:
-        best = photos.search_name("truck", 5)
-        features = np.random.RandomState(0).rand(photos.hasher.n_features_in_).astype("<f4")
-        nearest = photos.search(features, 60)
+        best = photos.search(name="truck", k=5)
+        features = np.random.RandomState(0).rand(photos.model.hasher.n_features_in_).astype("<f4")
+        nearest = photos.search(features, k=60, distance="bits")
     found = ask("/api/search", name="truck", k=5, at=at)["results"]
-    assert [item["id"] for item in found] == [match.item.id for match in best]
+    assert [item["id"] for item in found] == [match.id for match in best]
     picture = png("cat", 0)
     own = ask("/api/search", picture, "image/png", label=["cat", "dog"], at=at)["results"]
     assert own
     assert {label for item in own for label in item["labels"]} <= {"cat", "dog"}
     body = features.tobytes()
     near = ask("/api/search", body, "application/octet-stream", radius=20, at=at)["results"]
-    assert [item["id"] for item in near] == [m.item.id for m in nearest if m.distance <= 20]
+    assert [item["id"] for item in near] == [m.id for m in nearest if m.bits <= 20]
     assert ask("/api/why", name="truck", at=at)["forecast"]["verdict"] in ("close", "usual", "far")

@@ -5,7 +5,7 @@ import pytest
 from tests.web.browser.album import png
 from tests.web.conftest import BEARER, TOKEN, Client, as_form
 from zshash.web.guard import HEADERS
-from zshash.web.service import Service
+from zshash.web.served import ServedCollection
 
 API = ["/api/info", "/api/search?id=1", "/api/why?id=1", "/api/items", "/api/items/1",
        "/api/items/1/thumbnail", "/api/items/1/picture", "/api/map", "/api/map/points",
@@ -23,7 +23,7 @@ def test_names_that_are_not_those_of_this_machine(client, host):
     for path in [*OPEN, *API]:
         answer = client.ask("GET", path, headers={"Host": host.format(port=client.port)})
         assert answer.status == 403, path
-        assert "does not go by that name" in answer.json["detail"]
+        assert "does not answer to that host name" in answer.json["detail"]
     kind, body = as_form([("picture", "a.png", png("cat", 1))])
     headers = {"Host": host.format(port=client.port), "Content-Type": kind}
     assert client.ask("POST", "/api/search", body, headers).status == 403
@@ -180,8 +180,8 @@ def test_every_answer_has_the_headers_that_restrain_browsers(serving, monkeypatc
     def fail(*_):
         raise RuntimeError("a secret of the server")
 
-    monkeypatch.setattr(Service, "item", fail)
-    monkeypatch.setattr(Service, "project_picture", fail)
+    monkeypatch.setattr(ServedCollection, "item", fail)
+    monkeypatch.setattr(ServedCollection, "prepare", fail)
     client = serving(writable=True, token=TOKEN, bytes=1000)
     tag = client.get("/static/app.js").headers["etag"]
     answers = {

@@ -19,6 +19,8 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.web.running import running
 
+pytestmark = pytest.mark.service
+
 EXAMPLES = int(os.environ.get("ZSHASH_EXAMPLES", "12"))  # for each route; more find more
 TOKEN = "0123456789abcdef"
 SHOWN = {"Authorization": f"Bearer {TOKEN}"}

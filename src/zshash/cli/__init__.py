@@ -4,40 +4,120 @@ import warnings
 
 import click
 
-from zshash.cli.collecting import (
-    add,
-    compact,
-    create,
-    duplicates,
-    export,
-    import_,
-    reencode,
-    remove,
-    sync,
-    verify,
-)
-from zshash.cli.describing import info
-from zshash.cli.learning import encode, extract, fit
-from zshash.cli.reproducing import reproduce
-from zshash.cli.scoring import compare, demo, evaluate
-from zshash.cli.searching import search
-from zshash.cli.selecting import select
-from zshash.cli.serving import serve
+import zshash
 from zshash.cli.terminal import Commands, ShowWarnings
 
 __all__ = ["main"]
 
+# The place of each command and the first sentence of its help, so that the list of commands is
+# printed without loading them.
+COMMANDS = {
+    "Learning": {
+        "demo": (
+            "zshash.cli.scoring:demo",
+            "Learn from eight digits, find two that nobody labelled, and write a page of pictures.",
+        ),
+        "fit": (
+            "zshash.cli.learning:fit",
+            "Learn a hash function from DATA and write it to MODEL.",
+        ),
+        "encode": (
+            "zshash.cli.learning:encode",
+            "Turn pictures or features (DATA as for fit) into packed codes, and write them to "
+            "CODES.",
+        ),
+        "extract": (
+            "zshash.cli.learning:extract",
+            "Write the features of pictures, with paths and labels, to a file that all commands "
+            "read.",
+        ),
+    },
+    "Collections": {
+        "create": (
+            "zshash.cli.collecting:create",
+            "Make an empty COLLECTION, a folder for pictures and the codes that MODEL gives them.",
+        ),
+        "add": (
+            "zshash.cli.collecting:add",
+            "Add pictures or features (DATA as for fit) to COLLECTION.",
+        ),
+        "sync": (
+            "zshash.cli.collecting:sync",
+            "Bring COLLECTION up to date with the pictures below FOLDER.",
+        ),
+        "remove": (
+            "zshash.cli.collecting:remove",
+            "Remove items from COLLECTION, by their IDS or by a condition.",
+        ),
+        "search": (
+            "zshash.cli.searching:search",
+            "Find items that look like QUERIES, or that show what a --name means.",
+        ),
+        "serve": (
+            "zshash.cli.serving:serve",
+            "Serve COLLECTION over HTTP: a page to search it, and an API.",
+        ),
+        "duplicates": (
+            "zshash.cli.collecting:duplicates",
+            "List groups of items in COLLECTION that look alike.",
+        ),
+    },
+    "Care of collections": {
+        "verify": (
+            "zshash.cli.collecting:verify",
+            "Check every file, row and checksum of COLLECTION; exit status 1 if something is "
+            "wrong.",
+        ),
+        "compact": (
+            "zshash.cli.collecting:compact",
+            "Free the disk space of items that were removed from COLLECTION.",
+        ),
+        "reencode": (
+            "zshash.cli.collecting:reencode",
+            "Encode all items of COLLECTION again, with another MODEL.",
+        ),
+        "export": (
+            "zshash.cli.collecting:export",
+            "Write the codes of COLLECTION to FILE, for other programs.",
+        ),
+        "import": (
+            "zshash.cli.collecting:import_",
+            "Add the codes in FILE to COLLECTION, whose model must have made them.",
+        ),
+    },
+    "Scores and facts": {
+        "eval": (
+            "zshash.cli.scoring:evaluate",
+            "Score zero-shot retrieval: hide categories of DATA, train on the rest, find the "
+            "hidden ones.",
+        ),
+        "compare": (
+            "zshash.cli.scoring:compare",
+            "Score methods side by side, at several code lengths, on the same splits.",
+        ),
+        "select": (
+            "zshash.cli.selecting:select",
+            "Choose parameters of a method by holding out categories of DATA as if they were "
+            "unseen.",
+        ),
+        "reproduce": (
+            "zshash.cli.reproducing:reproduce",
+            "Run the experiments of the zero-shot hashing paper again, and write a report.",
+        ),
+        "info": (
+            "zshash.cli.describing:info",
+            "Describe a collection, a model, data, this installation, or the hashing methods.",
+        ),
+    },
+}
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="zshash")
+
+@click.group(
+    cls=Commands, sections=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(zshash.__version__)
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Short binary codes that find pictures of categories nobody labelled."""
     ctx.with_resource(warnings.catch_warnings())
     warnings.showwarning = ShowWarnings()
-
-
-main.add_section("Learning", demo, fit, encode, extract)
-main.add_section("Collections", create, add, sync, remove, search, serve, duplicates)
-main.add_section("Care of collections", verify, compact, reencode, export, import_)
-main.add_section("Scores and facts", evaluate, compare, select, reproduce, info)

@@ -1,4 +1,4 @@
-"""What there is to know before and after."""
+"""The command that describes collections, models, data and methods."""
 
 from pathlib import Path
 from typing import Any
@@ -10,24 +10,29 @@ from zshash.cli.options import (
     json_option,
     labels_option,
 )
-from zshash.cli.terminal import (
-    plain,
-    print_json,
-    refuse,
-)
+from zshash.cli.parameters import Text
+from zshash.cli.terminal import plain, print_json, refuse
 from zshash.collection import is_collection
-from zshash.experiments import description
-from zshash.experiments.sharding import are_shards, describe_shards
+from zshash.evaluation import description
 from zshash.images import PictureReader
+from zshash.learning.sharding import are_shards, describe_shards
 
 __all__ = ["info"]
 
 
 @click.command()
-@click.argument("path", required=False)
-@click.option("--methods", "list_methods", is_flag=True, help="The hashing methods there are.")
-@click.option("--similarity", is_flag=True, help="Average cosine of each category to the others.")
-@click.option("--name", "names", multiple=True, help="Category for --similarity, without a PATH.")
+@click.argument("path", required=False, type=Text())
+@click.option("--methods", "list_methods", is_flag=True, help="List the hashing methods.")
+@click.option(
+    "--similarity", is_flag=True, help="Print how close in meaning each category is to the others."
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    type=Text(),
+    help="Category for --similarity, in place of PATH; may be repeated.",
+)
 @labels_option("wordnet")
 @files_option
 @json_option
@@ -40,10 +45,11 @@ def info(
     files: Path | None,
     as_json: bool,
 ) -> None:
-    """Describe a collection, a model, data, this installation, or its methods.
+    """Describe a collection, a model, data, this installation, or the hashing methods.
 
-    With --similarity: how close in meaning each category is to the others on average. The paper
-    finds that the closer ones are retrieved better when nobody labels them.
+    Without PATH, the installation is described. --similarity prints the average cosine between
+    the name of each category and the names of the others. The paper finds that categories closer
+    to the others are retrieved better when nobody labels them.
     """
     reader = PictureReader(files=files)
     if path:
@@ -54,6 +60,7 @@ def info(
         lines = [line for name, method in facts.items() for line in _portrait(name, method)]
         lines += ["", *(f"{kind}: {text}" for kind, text in description.KINDS.items())]
     elif similarity:
+        _check_similarity(path, names, labels)
         facts = description.similarity(path, names, labels, reader)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
     else:
@@ -67,7 +74,17 @@ def info(
         click.echo("\n".join(lines))
 
 
+def _check_similarity(path: str | None, names: tuple[str, ...], labels: tuple[str, ...]) -> None:
+    if "onehot" in labels:
+        raise click.BadParameter(
+            "one-hot labels are all equally far apart: write wordnet or the name of a file",
+            param_hint="--labels",
+        )
+    if path is None and len(names) < 2:
+        raise click.UsageError("similarity needs two categories: give a PATH, or --name twice")
+
+
 def _portrait(name: str, method: dict[str, Any]) -> list[str]:
-    """A method in a few lines."""
+    """Lines of text that describe a method."""
     lines = [f"{name} ({method['year']}, {method['kind']})", f"  {method['citation']}"]
     return [*lines, f"  {plain(method['parameters'])}"]

@@ -1,4 +1,4 @@
-"""From data to a model, features and codes."""
+"""Commands that turn data into a model, features or codes."""
 
 import logging
 from collections.abc import Iterator
@@ -9,53 +9,70 @@ from typing import Any
 import click
 
 from zshash.cli.options import (
+    arrays_file,
     bits_option,
+    force_option,
     json_option,
     labels_option,
-    make_hasher,
     method_option,
+    method_settings,
+    model_file,
     model_option,
     normalize_option,
-    output_file,
     reading_options,
     set_option,
 )
+from zshash.cli.parameters import Data, Integer
 from zshash.cli.terminal import count, keep_inputs, plain, print_json
-from zshash.encoding import encode_data
-from zshash.experiments.extraction import extract_data
-from zshash.experiments.sharding import are_shards, encode_shards, fit_shards
-from zshash.experiments.training import fit_model
 from zshash.images import PictureReader
+from zshash.learning import Model
+from zshash.learning import fit as fit_model
+from zshash.learning.files import encode_data, extract_data
+from zshash.learning.sharding import are_shards
 from zshash.scale import ClusterError
 from zshash.scale.cluster import connect
-from zshash.scale.shards import SUFFIXES
+from zshash.scale.shards import SUFFIXES, is_shard_folder
 
 __all__ = ["encode", "extract", "fit"]
-
-FOR_SHARDS = {"ZSH": ("graph=anchor",)}
-"""Settings of methods whose defaults need all rows in memory."""
 
 scheduler_option = click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Let the workers of a Dask cluster do the work, whose scheduler is at ADDRESS "
-    "(tcp://HOST:PORT). DATA are tables of features, which all workers see under the same path.",
+    help="Let a Dask cluster do the work; ADDRESS is that of its scheduler (tcp://HOST:PORT). DATA "
+    "must be tables of features, which all workers see under the same path.",
 )
 
 
 @click.command()
-@click.argument("data")
+@click.argument("data", type=Data())
 @click.option(
-    "--output", "-o", required=True, metavar="MODEL", type=output_file, help="Model to write."
+    "--output", "-o", required=True, metavar="MODEL", type=model_file, help="Model file to write."
 )
+@force_option
 @bits_option
 @labels_option("wordnet; onehot for methods that do not learn from names")
-@click.option("--unseen", multiple=True, metavar="NAME", help="Category to leave out of training.")
-@click.option("--train", "n_train", type=click.IntRange(2), help="Samples to train on, at random.")
+@click.option(
+    "--unseen",
+    multiple=True,
+    metavar="NAME",
+    help="Category to leave out of training; may be repeated.",
+)
+@click.option(
+    "--train",
+    "n_train",
+    type=Integer(2),
+    help="Number of samples to train on, drawn at random.",
+)
 @method_option
 @set_option
 @normalize_option
-@click.option("--seed", default=0, show_default=True, type=int, help="Same seed, same codes.")
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=Integer(0, 2**32 - 1),
+    help="Seed of all random draws; the same seed gives the same codes.",
+)
 @scheduler_option
 @reading_options
 @json_option
@@ -76,34 +93,35 @@ def fit(
 ) -> None:
     """Learn a hash function from DATA and write it to MODEL.
 
-    DATA is a folder that has a folder of pictures for each category; a list of pictures with their
+    DATA is a folder with a folder of pictures for each category; a list of pictures with their
     labels (.csv, .tsv, .parquet); a table of features (.npz, .npy, .parquet); CIFAR, MNIST,
-    Tiny-ImageNet, ImageNet or MIRFlickr in a folder as they are distributed, or by name: cifar10,
-    cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
+    Tiny-ImageNet, ImageNet or MIRFlickr, either as a folder in the form they are distributed in, or
+    by name: cifar10, cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
 
-    DATA may also be a folder of tables of features (.npz, .npy, .parquet), which together may be
+    DATA may also be a folder of tables of features (.npz, .npy, .parquet). Together they may be
     larger than memory: a block of rows is read at a time. Labels of NAME.npy are in
-    NAME.labels.npy. ZSH, SDH, ITQ, LSH and SSH can do this, ZSH with graph=anchor, which is its
-    default here.
+    NAME.labels.npy. The methods ZSH, SDH, ITQ, LSH and SSH can learn from such a folder; ZSH then
+    uses graph=anchor by default.
     """
     keep_inputs(output, data, *labels)
-    chosen: dict[str, Any] = {
-        "reader": reader,
-        "labels": labels,
-        "unseen": unseen,
-        "n_train": n_train,
-        "seed": seed,
-    }
-    sharded = are_shards(data, reader, scheduler is not None)
-    if sharded:
-        _keep_shards(output, data)
-        settings = (*FOR_SHARDS.get(method, ()), *settings)  # the user's own come last
-    hasher = make_hasher(method, bits, normalize, settings).set_params(random_state=seed)
-    if sharded:
-        with _cluster(scheduler) as client:
-            notes = fit_shards(hasher, data, output, **chosen, client=client, progress=True)
-    else:
-        notes = fit_model(hasher, data, output, **chosen)
+    _keep_shards(output, data)
+    with _cluster(scheduler, data, reader) as client:
+        model = fit_model(
+            data,
+            method=method,
+            n_bits=bits,
+            semantics=labels,
+            unseen=unseen,
+            n_train=n_train,
+            random_state=seed,
+            reader=reader,
+            client=client,
+            progress=True,
+            normalize=normalize,
+            **method_settings(method, settings),
+        )
+    model.save(output)
+    notes = model.notes
     if as_json:
         print_json(notes)
     else:
@@ -111,7 +129,7 @@ def fit(
 
 
 def _tell(model: str, notes: dict[str, Any]) -> None:
-    """Print what a model has learned from."""
+    """Print the facts on the training of a model."""
     seen = f" of {count(notes['seen'], 'seen categor', 'y', 'ies')}" if notes["seen"] else ""
     click.echo(f"{model}, {notes['n_train']} samples{seen}, {notes['fit_seconds']:.1f} s")
     if notes["unseen"]:
@@ -121,16 +139,17 @@ def _tell(model: str, notes: dict[str, Any]) -> None:
 
 
 @click.command()
-@click.argument("data")
+@click.argument("data", type=Data())
 @model_option
 @click.option(
     "--output",
     "-o",
     required=True,
     metavar="CODES",
-    type=output_file,
-    help="File for the codes: .npy, or .npz to have the paths and labels with them.",
+    type=arrays_file,
+    help="File of codes to write: .npy, or .npz to store paths and labels, too.",
 )
+@force_option
 @scheduler_option
 @reading_options
 @json_option
@@ -144,16 +163,15 @@ def encode(
 ) -> None:
     """Turn pictures or features (DATA as for fit) into packed codes, and write them to CODES.
 
-    Codes of a folder of tables are written to a .npy file while the next ones are made; those for
-    a .npz file are held in memory, the features are not.
+    If DATA is a folder of tables of features, they may be larger than memory: a block of rows is
+    read at a time. Codes are written to a .npy file as they are made; for a .npz file all codes are
+    held in memory.
     """
     keep_inputs(output, data, model)
-    if are_shards(data, reader, scheduler is not None):
-        _keep_shards(output, data)
-        with _cluster(scheduler) as client:
-            facts = encode_shards(data, model, output, reader=reader, client=client, progress=True)
-    else:
-        facts = encode_data(data, model, output, reader)
+    _keep_shards(output, data)
+    own = Model.load(model, reader)
+    with _cluster(scheduler, data, reader) as client:
+        facts = encode_data(own, data, output, reader=reader, client=client, progress=True)
     if as_json:
         print_json(facts)
     else:
@@ -161,14 +179,17 @@ def encode(
 
 
 @contextmanager
-def _cluster(scheduler: str | None) -> Iterator[Any]:
-    """A client of the cluster, or None where nobody wants one; its errors end the command."""
+def _cluster(scheduler: str | None, data: str, reader: PictureReader) -> Iterator[Any]:
+    """A client of the Dask cluster, or None without an address; its errors end the command."""
     if scheduler is None:
         yield None
         return
     if not scheduler:
-        raise click.BadParameter("the address is missing", param_hint="--scheduler")
-    logging.disable()  # Dask's: what ends the command is said in one line
+        raise click.BadParameter(
+            "the address is missing: write tcp://HOST:PORT", param_hint="--scheduler"
+        )
+    are_shards(data, reader, on_cluster=True)  # refuses pictures before it connects
+    logging.disable()  # Dask's messages: an error ends the command with one line
     try:
         with connect(scheduler) as client:
             yield client
@@ -179,31 +200,32 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
 
 
 def _keep_shards(output: Path, data: str) -> None:
-    """End the command if what it writes would be one of the shards from then on."""
-    is_inside = Path(data).is_dir() and output.parent.samefile(data)
+    """End the command if its output would lie among the shards and be read as one of them."""
+    is_inside = is_shard_folder(Path(data)) and output.parent.samefile(data)
     if is_inside and output.suffix.lower() in SUFFIXES:
         raise click.BadParameter(
-            f"{str(output)!r} would lie among the shards: choose another folder",
+            f"{str(output)!r} would lie among the tables of DATA: choose another folder",
             param_hint="--output",
         )
 
 
 @click.command()
-@click.argument("data")
+@click.argument("data", type=Data())
 @click.option(
     "--output",
     "-o",
     required=True,
     metavar="FEATURES",
-    type=output_file,
-    help="Table of features to write (.npz).",
+    type=arrays_file,
+    help="File of features to write (.npz).",
 )
+@force_option
 @reading_options
 @json_option
 def extract(data: str, output: Path, reader: PictureReader, as_json: bool) -> None:
     """Write the features of pictures, with paths and labels, to a file that all commands read.
 
-    The commands extract features by themselves; this is for taking them elsewhere.
+    Other commands extract features by themselves; this one is for use in other programs.
     """
     keep_inputs(output, data)
     facts = extract_data(data, output, reader)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they stand for."""
+"""Options that several commands share, and functions that read their values."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
-from zshash.cli.terminal import OutputFile, literal, read_settings
-from zshash.experiments.standard import STANDARD
+from zshash.cli.parameters import FORCE, Integer, ModelFile, OutputFile, Text, begins_with
+from zshash.cli.terminal import literal, read_settings
+from zshash.evaluation.standard import STANDARD
 from zshash.hashing.registry import METHODS
 from zshash.images import Limits, PictureReader
 from zshash.images.networks import DEFAULT
@@ -17,11 +18,15 @@ __all__ = [
     "READING",
     "all_seen_option",
     "are_standard",
+    "arrays_file",
     "bits_option",
     "choose_methods",
+    "codes_file",
     "existing_file",
     "files_option",
+    "force_option",
     "hidden_categories",
+    "json_file",
     "json_option",
     "k_option",
     "labels_option",
@@ -29,9 +34,12 @@ __all__ = [
     "method_choice",
     "method_names",
     "method_option",
+    "method_settings",
+    "model_file",
     "model_option",
     "normalize_option",
     "output_file",
+    "page_file",
     "queries_option",
     "radius_option",
     "reading_options",
@@ -47,20 +55,52 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 output_file = OutputFile()
 
+
+def _is_model(path: Path) -> bool:
+    from zshash.hashing.files import is_model
+
+    return bool(is_model(path))
+
+
+_NUMPY = (b"\x93NUMPY", b"PK")
+model_file = OutputFile(what="model", is_such=_is_model)
+arrays_file = OutputFile(what="NumPy file", is_such=begins_with(*_NUMPY))
+codes_file = OutputFile(what="file of codes", is_such=begins_with(*_NUMPY, b"PAR1", b"IBxF"))
+json_file = OutputFile(what="JSON file", is_such=begins_with(b"{"))
+page_file = OutputFile(what="HTML page", is_such=begins_with(b"<!doctype html"))
+
+
+def force_option(command: Command) -> Command:
+    """Add --force to a command: its output may replace a file of another kind."""
+    return click.option(
+        "--force",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=lambda ctx, _, value: ctx.meta.update({FORCE: value}),
+        help="Replace a file of this name, even if it holds something else.",
+    )(command)
+
+
 bits_option = click.option(
-    "--bits", default=64, show_default=True, type=click.IntRange(8, 1024), help="Bits of a code."
+    "--bits",
+    default=64,
+    show_default=True,
+    type=Integer(8, 1024),
+    help="Length of the codes in bits.",
 )
 
 
 def labels_option(default: str) -> Callable[[Command], Command]:
-    """Label sources; `default` says what is taken where none is given."""
+    """Option for the sources of label vectors; `default` is the text on its default in the help."""
     return click.option(
         "--labels",
         multiple=True,
+        type=Text(),
         metavar="SOURCE",
-        help="Where category names get their vectors: wordnet, onehot, or a file of word vectors "
-        "(word2vec, GloVe or fastText text, .npz). Given several times, sources are combined.  "
-        f"[default: {default}]",
+        help="Where the meanings of category names come from: wordnet, a file of word vectors "
+        "(word2vec, GloVe or fastText text, .npz), or onehot (names mean nothing). May be repeated "
+        f"to combine sources.  [default: {default}]",
     )
 
 
@@ -72,91 +112,110 @@ method_option = click.option(
     show_default=True,
     type=method_choice,
     metavar=method_names,
-    help="Hashing method; zshash info --methods tells about them.",
+    help="Hashing method; zshash info --methods describes them.",
 )
 set_option = click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Set a parameter of the method, for instance --set n_anchors=500 --set graph=anchor.",
+    help="Set a parameter of the method; may be repeated, as in --set n_anchors=500 --set "
+    "graph=anchor.",
 )
 normalize_option = click.option(
     "--normalize/--no-normalize",
     default=True,
     show_default=True,
-    help="Bring every feature vector to unit length first.",
+    help="Scale every feature vector to unit length first.",
 )
 unseen_option = click.option(
     "--unseen",
     multiple=True,
     metavar="NAME",
-    help="Category to hide; a number that is no category's name hides that many at random in each "
-    "run.",
+    help="Category to hide; may be repeated. A number, unless a category has it as its name, hides "
+    "that many categories at random in each run.",
 )
 all_seen_option = click.option(
     "--all-seen",
     is_flag=True,
-    help="Hide no category: the queries come from those trained on, as hashing is "
-    "conventionally scored.",
+    help="Hide no category: queries are of the categories trained on, as in most papers on "
+    "hashing.",
 )
 train_option = click.option(
-    "--train", "n_train", type=click.IntRange(2), help="Samples to train on."
+    "--train",
+    "n_train",
+    type=Integer(2),
+    help="Number of samples to train on, drawn at random.",
 )
 queries_option = click.option(
-    "--queries", "n_queries", type=click.IntRange(1), help="Queries to draw."
+    "--queries", "n_queries", type=Integer(1), help="Number of queries to draw."
 )
 k_option = click.option(
-    "--k", default=5000, show_default=True, type=click.IntRange(1), help="Ranks of MAP."
+    "--k",
+    default=5000,
+    show_default=True,
+    type=Integer(1),
+    help="Number of first neighbours that MAP looks at.",
 )
 radius_option = click.option(
-    "--radius", default=2, show_default=True, type=click.IntRange(0), help="Of the ball."
+    "--radius",
+    default=2,
+    show_default=True,
+    type=Integer(0),
+    help="Hamming radius of the precision: number of bits that may differ.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 def seeds_option(default: int) -> Callable[[Command], Command]:
-    """How often everything is drawn anew."""
+    """Option for the number of runs, each with a random seed of its own."""
     return click.option(
-        "--seeds", default=default, show_default=True, type=click.IntRange(1), help="Runs."
+        "--seeds",
+        default=default,
+        show_default=True,
+        type=Integer(1),
+        help="Number of runs, each with another random seed.",
     )
 
 
 def where_option(text: str) -> Callable[[Command], Command]:
-    """A condition on items of a collection; `text` says what it does."""
+    """Option for a condition on the items of a collection; `text` begins its help."""
     return click.option(
         "--where",
         metavar="CONDITION",
-        help=f"{text} It compares label, path, id or what --meta said: label = 'cat' and year >= "
-        "2020; and, or, not, in, like and parentheses work.",
+        help=f"{text} It compares label, path, id or fields set with add --meta, for instance "
+        "\"label = 'cat' and year >= 2020\"; and, or, not, in, like and parentheses work.",
     )
 
 
 model_option = click.option(
-    "--model", "-m", required=True, type=existing_file, help="Model that fit wrote."
+    "--model", "-m", required=True, type=ModelFile(), help="Model file that fit wrote."
 )
 files_option = click.option(
     "--from",
     "files",
-    type=click.Path(exists=True, path_type=Path),
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="PATH",
-    help="Where the files of a known data set are; without it they are downloaded.",
+    help="Folder with the files of a data set that is given by name, such as cifar10; without it "
+    "the data set is downloaded.",
 )
 _reading = (
     click.option(
         "--extractor",
+        type=Text(),
         metavar="NETWORK",
-        help="What turns pictures into features: efficientnet-lite0, onnx:FILE, pixels:SIDE, or "
-        "with the extra torch torchvision:NAME.LAYER, timm:NAME, open_clip:NAME/WEIGHTS.  "
-        f"[default: that of the model where there is one, else {DEFAULT}]",
+        help="Network that turns pictures into features: efficientnet-lite0, onnx:FILE, "
+        "pixels:SIDE; with the extra torch also torchvision:NAME.LAYER, timm:NAME, "
+        "open_clip:NAME/WEIGHTS.  [default: the network of the model, or without a model "
+        f"{DEFAULT}]",
     ),
     click.option(
         "--extractor-option",
         "options",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Set an option of the extractor, for instance output=pool or mean=124,116,104 for an "
-        "ONNX file.",
+        help="Set an option of the network, for instance output=pool or mean=124,116,104 for an "
+        "ONNX file; may be repeated.",
     ),
     files_option,
     click.option(
@@ -164,37 +223,37 @@ _reading = (
         type=click.Choice(["skip", "fail"]),
         default="skip",
         show_default=True,
-        help="What to do about a picture that can not be read.",
+        help="Skip a picture that can not be read, or fail.",
     ),
     click.option(
         "--max-pixels",
-        type=click.IntRange(1),
+        type=Integer(1),
         default=Limits().pixels,
         show_default=True,
-        help="Pixels that a picture may have.",
+        help="Largest picture that is read, in pixels.",
     ),
     click.option(
         "--max-bytes",
-        type=click.IntRange(1),
+        type=Integer(1),
         default=Limits().bytes,
         show_default=True,
-        help="Bytes that a picture's file may have.",
+        help="Largest picture file that is read, in bytes.",
     ),
     click.option(
         "--cache/--no-cache",
         default=True,
         show_default=True,
-        help="Keep the features of pictures, so that the next command has them.",
+        help="Store the features of pictures on disk, so that the next command need not make them.",
     ),
 )
 
 
 READING = ("extractor", "options", "files", "on_error", "max_pixels", "max_bytes", "cache")
-"""Names of these options."""
+"""Names of the parameters that `reading_options` adds to a command."""
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options on how pictures are read; the command gets them as one `reader`."""
+    """Add the options on how pictures are read; the command gets them as one `reader`."""
 
     @wraps(command)
     def with_reader(
@@ -235,7 +294,7 @@ def _extractor_options(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _numbers(text: str) -> Any:
-    """Numbers with commas between them as a list, anything else as `literal` has it.
+    """A list for numbers with commas between them, else the value that `literal` returns.
 
     >>> _numbers("0.5,1,2"), _numbers("bicubic")
     ([0.5, 1, 2], 'bicubic')
@@ -245,14 +304,18 @@ def _numbers(text: str) -> Any:
 
 
 def make_hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:
-    """The method that the options describe."""
-    estimator = METHODS[method].estimator
-    parameters = read_settings(estimator(), settings)
-    return estimator(n_bits=bits, normalize=normalize, **parameters)
+    """The estimator with the parameters that the options set."""
+    parameters = method_settings(method, settings)
+    return METHODS[method].estimator(n_bits=bits, normalize=normalize, **parameters)
+
+
+def method_settings(method: str, settings: Sequence[str]) -> dict[str, Any]:
+    """Parameters of a method from texts of the form ``NAME=VALUE``."""
+    return read_settings(METHODS[method].estimator(), settings)
 
 
 def are_standard(data: Sequence[str]) -> bool:
-    """Whether all DATA are standard protocols; some can not be."""
+    """Whether all DATA are standard protocols; a mixture with other data is an error."""
     if len({Path(item).stem for item in data}) < len(data):
         raise click.UsageError("two DATA have the same name: compare them in two commands")
     standard = [item in STANDARD for item in data]
@@ -264,7 +327,7 @@ def are_standard(data: Sequence[str]) -> bool:
 def choose_methods(
     names: Sequence[str], settings: Sequence[str], lengths: Sequence[int]
 ) -> dict[str, dict[str, Any]]:
-    """Methods to compare, each with the parameters that ``METHOD.NAME=VALUE`` sets."""
+    """Parameters of each method to compare, from texts of the form ``METHOD.NAME=VALUE``."""
     known = {name.lower(): name for name in METHODS}
     own: dict[str, list[str]] = {}
     for setting in settings:
@@ -279,14 +342,14 @@ def choose_methods(
     for name, texts in own.items():
         estimator = METHODS[name].estimator
         chosen[name] = read_settings(estimator(), texts, form=f"{name}.NAME")
-        estimator(n_bits=lengths[0], **chosen[name])._check_parameters()
+        estimator(n_bits=lengths[0], **chosen[name]).check_parameters()
     return chosen
 
 
 def hidden_categories(unseen: tuple[str, ...], all_seen: bool) -> tuple[str, ...] | None:
-    """The categories to hide, None for none of them; one of both options must be given."""
+    """Categories to hide, or None to hide none; exactly one of the two options must be given."""
     if unseen and all_seen:
-        raise click.UsageError("--unseen and --all-seen exclude each other")
+        raise click.UsageError("--unseen and --all-seen exclude each other: leave one of them out")
     if not unseen and not all_seen:
         raise click.UsageError(
             "say which category to hide: --unseen NAME, --unseen 10 for any ten, or --all-seen"

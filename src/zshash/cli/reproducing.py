@@ -1,4 +1,4 @@
-"""The paper's experiments, by one command."""
+"""The command that runs the studies."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,42 +8,48 @@ import click
 from tqdm import tqdm
 
 from zshash.cli.options import files_option, json_option, method_names
-from zshash.cli.terminal import OutputFile, print_json
+from zshash.cli.parameters import Data, Integer, OutputFile, Text
+from zshash.cli.terminal import print_json, refuse
 from zshash.datasets import DataError
-from zshash.experiments.reproduction import (
-    NAMES,
-    Changes,
-    Experiment,
-    Reproduction,
-    Sources,
-    available_cores,
-    read_experiment,
-)
-from zshash.experiments.reproduction.report.inline import plain
+from zshash.evaluation.report.inline import plain
+from zshash.evaluation.running import available_cores
 from zshash.hashing.registry import METHODS
+from zshash.scale import DeviceError
+from zshash.studies import mth2026
+from zshash.studies.data import Sources
+from zshash.studies.experiments import Changes, Experiment
+from zshash.studies.reproduction import PaperReproduction, Reproduction
+from zshash.studies.zsh2016 import STUDY
 
 __all__ = ["reproduce"]
 
 ALL_METHODS = "all"
+MTH = "mth"
+OF_THE_PAPER = ("methods", "bits", "data", "training", "files")
 
 
 @click.command()
-@click.argument("experiments", nargs=-1, metavar="[EXPERIMENT]...")
+@click.argument("experiments", nargs=-1, type=Text(), metavar="[EXPERIMENT]...")
 @click.option("--all", "everything", is_flag=True, help="Run all experiments.")
-@click.option("--quick", is_flag=True, help="Run small versions, on handwritten digits.")
-@click.option("--list", "listing", is_flag=True, help="List the experiments and run none.")
+@click.option(
+    "--quick", is_flag=True, help="Run small versions of the experiments, on handwritten digits."
+)
+@click.option("--list", "listing", is_flag=True, help="List the experiments, and run none.")
 @click.option(
     "--output",
     "-o",
     metavar="NAME",
     type=OutputFile(is_stem=True),
-    help="Where to write: NAME.md, NAME.html and the folder NAME. Runs that it holds are not run "
-    "again.  [default: reproduction, or reproduction-quick]",
+    help="Files to write: NAME.md, NAME.html and the folder NAME; for mth NAME.json, "
+    "NAME-tables.md and NAME-tradeoff.svg. Runs that are stored there are not run again.  "
+    "[default: reproduction, with --quick reproduction-quick; for mth transfer, with --quick "
+    "transfer-quick]",
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(1),
-    help="Runs of each task.  [default: 5, of seen-ratio and alignment 20]",
+    type=Integer(1),
+    help="Number of runs of each task.  [default: 5; 20 for seen-ratio and alignment; 1 or 5 for "
+    "mth, by part]",
 )
 @click.option(
     "--method",
@@ -51,35 +57,48 @@ ALL_METHODS = "all"
     multiple=True,
     type=click.Choice([ALL_METHODS, *METHODS], case_sensitive=False),
     metavar=f"[{ALL_METHODS}|{method_names[1:]}",
-    help="Method, several times for several of them, where an experiment compares methods.",
+    help="Method to run in experiments that compare methods; may be repeated.",
 )
 @click.option(
     "--bits",
     multiple=True,
-    type=click.IntRange(8, 1024),
-    help="Bits of a code, several times for several lengths.",
+    type=Integer(8, 1024),
+    help="Length of the codes in bits; may be repeated.",
 )
 @click.option(
     "--data",
+    type=Data(),
     metavar="DATA",
-    help="Search this data, as for fit, in place of the experiment's own: an ILSVRC folder for "
-    "imagenet and related, MIRFlickr for mirflickr.",
+    help="Data to search in place of the experiment's own, as for fit: an ILSVRC folder for the "
+    "experiments imagenet and related, MIRFlickr for mirflickr.",
 )
 @click.option(
     "--training",
+    type=Data(),
     metavar="DATA",
-    help="Learn from this data in mirflickr, from ILSVRC for instance.",
+    help="Data to learn from in the experiment mirflickr, for instance an ILSVRC folder.",
 )
 @files_option
 @click.option(
     "--jobs",
-    default=available_cores(),
-    type=click.IntRange(1),
-    help="Processes to work in.  [default: one for each core]",
+    type=Integer(1),
+    help="Number of processes.  [default: one for each core; one with --device]",
 )
-@click.option("--fresh", is_flag=True, help="Run again what has been run.")
 @click.option(
-    "--report-only", is_flag=True, help="Write the report from what has been run, and run nothing."
+    "--part",
+    "parts",
+    type=click.Choice(list(mth2026.PARTS)),
+    multiple=True,
+    help="Part of mth to run; may be repeated.  [default: all]",
+)
+@click.option(
+    "--device",
+    type=Text(),
+    help='Device on which mth trains MTH, such as "cuda".  [default: the CPU]',
+)
+@click.option("--fresh", is_flag=True, help="Run everything again, stored runs included.")
+@click.option(
+    "--report-only", is_flag=True, help="Write the report from the stored runs, and run nothing."
 )
 @json_option
 def reproduce(
@@ -88,54 +107,103 @@ def reproduce(
     listing: bool,
     output: Path | None,
     files: Path | None,
-    jobs: int,
+    jobs: int | None,
     fresh: bool,
     report_only: bool,
     as_json: bool,
+    parts: tuple[str, ...],
+    device: str | None,
     **changes: Any,
 ) -> None:
     """Run the experiments of the zero-shot hashing paper again, and write a report.
 
-    EXPERIMENT is one of those that --list shows, or a configuration of your own in TOML. Features
-    and word vectors are in the folder that the environment variable ZSHASH_DATA names, by default
-    ../shared/data. An interrupted run goes on where it ended; the report is written from the
-    results alone.
+    EXPERIMENT is a name that --list shows, or the path of your own experiment in a TOML file.
+    Features and word vectors are in the folder that the environment variable ZSHASH_DATA names, by
+    default ../shared/data. After an interruption, give the same command again to go on. The report
+    is written from the stored runs alone.
+
+    mth is the study behind the method MTH: every method, with each category hidden in turn. It
+    takes days, so --all leaves it out, and no other experiment can be named with it.
     """
     if listing:
         _print_list()
         return
     if fresh and report_only:
-        raise click.UsageError("--fresh and --report-only exclude each other")
+        raise click.UsageError(
+            "--fresh and --report-only exclude each other: leave one of them out"
+        )
+    work: Reproduction
+    if MTH in experiments:
+        work = _study(experiments, everything, output, parts, device, fresh, **changes)
+    else:
+        refuse(("parts", "device"), "without mth")
+        work = _reproduction(experiments, everything, output, files, fresh, changes)
+    if not report_only:
+        _run(work, jobs or (1 if device else available_cores()))
+    elif not work.has_results():
+        raise click.UsageError(f"{work.place} holds no run of this: leave --report-only out")
+    _print_report(work, as_json, report_only)
+
+
+def _study(
+    experiments: tuple[str, ...],
+    everything: bool,
+    output: Path | None,
+    parts: tuple[str, ...],
+    device: str | None,
+    fresh: bool,
+    *,
+    quick: bool,
+    seeds: int | None,
+    **_: Any,
+) -> mth2026.MTHReproduction:
+    """The study behind MTH."""
+    if everything or set(experiments) != {MTH}:
+        raise click.UsageError(f"{MTH} is a study of its own: name no other experiment with it")
+    refuse(OF_THE_PAPER, f"with {MTH}")
+    every = list(mth2026.PARTS.values())
+    chosen = [mth2026.PARTS[name] for name in dict.fromkeys(parts)] or every
+    size = mth2026.QUICK if quick else mth2026.FULL
+    stem = _output(output, "transfer", quick)
+    return mth2026.MTHReproduction(stem, every, chosen, size, seeds, device, fresh)
+
+
+def _reproduction(
+    experiments: tuple[str, ...],
+    everything: bool,
+    output: Path | None,
+    files: Path | None,
+    fresh: bool,
+    changes: dict[str, Any],
+) -> PaperReproduction:
+    """Experiments of the paper, or a user's own."""
     wanted = _changes(**changes)
-    chosen = [read_experiment(name, wanted) for name in _names(experiments, everything)]
+    chosen = [STUDY.read(name, wanted) for name in _names(experiments, everything)]
     _refuse_same_names([experiment.name for experiment in chosen])
     _refuse_useless(wanted, chosen)
-    output = _output(output, wanted.quick)
-    work = Reproduction(chosen, output, Sources(files, progress=True), fresh)
-    if not report_only:
-        _run(work, jobs)
-    elif not work.has_results():
-        raise click.UsageError(
-            f"{output / 'runs'} holds no result of this: leave --report-only out"
-        )
+    stem = _output(output, "reproduction", wanted.quick)
+    return PaperReproduction(chosen, stem, Sources(files, progress=True), fresh, STUDY.names)
+
+
+def _print_report(work: Reproduction, as_json: bool, report_only: bool) -> None:
     judged = work.report()
-    told = {name: [vars(claim) for claim in claims] for name, claims in judged.items()}
     if as_json:
+        told = {name: [vars(claim) for claim in claims] for name, claims in judged.items()}
         failed = {} if report_only else work.plan.impossible
-        print_json({"claims": told, "not run": failed, "report": f"{output}.html"})
+        print_json({"claims": told, "not run": failed, "report": str(work.page)})
         return
     for name, claims in judged.items():
         for claim in claims:
             click.echo(f"{name:<16} {claim.verdict:<14} {plain(claim.statement)}")
-    click.echo(f"Report: {output}.html and {output}.md, from the results in {output}/runs")
+    click.echo(f"Report: {work.files}")
 
 
 def _names(experiments: tuple[str, ...], everything: bool) -> tuple[str, ...]:
     if everything and experiments:
         raise click.UsageError("--all runs all experiments: name none, or leave it out")
     if not everything and not experiments:
-        raise click.UsageError(f"say which experiment: --all, or {', '.join(NAMES)}")
-    return NAMES if everything else tuple(dict.fromkeys(experiments))
+        raise click.UsageError(f"say which experiment: --all, or {', '.join(STUDY.names)}")
+    return STUDY.names if everything else tuple(dict.fromkeys(experiments))
 
 
 def _changes(
@@ -163,27 +231,27 @@ def _refuse_useless(wanted: Changes, experiments: Sequence[Experiment]) -> None:
     unused = [set(wanted.without_effect(experiment.tasks)) for experiment in experiments]
     for option in sorted(set.intersection(*unused)):
         names = ", ".join(experiment.name for experiment in experiments)
-        raise click.UsageError(f"{option} changes nothing in {names}: leave it out")
+        raise click.UsageError(f"--{option} changes nothing in {names}: leave it out")
 
 
-def _output(output: Path | None, quick: bool) -> Path:
-    """The stem of all that is written."""
+def _output(output: Path | None, usual: str, quick: bool) -> Path:
+    """Stem of all files that are written."""
     if output is None:
-        return Path("reproduction-quick" if quick else "reproduction")
-    stem = output.with_suffix("") if output.suffix in (".html", ".md") else output
+        return Path(f"{usual}-quick" if quick else usual)
+    stem = output.with_suffix("") if output.suffix in (".html", ".json", ".md") else output
     if not stem.name or stem.name == "..":
         raise click.BadParameter("give a name, such as report", param_hint="--output")
     return stem
 
 
 def _run(work: Reproduction, jobs: int) -> None:
-    """Run what is missing, and say what can not be run; nothing at all is a mistake."""
+    """Run the missing runs and print what can not be run; if nothing can, that is an error."""
     plan = work.plan
     shared: dict[str, list[str]] = {}
     for name, reason in plan.impossible.items():
         shared.setdefault(reason, []).append(name)
     reasons = [f"{', '.join(names)} can not be run: {why}" for why, names in shared.items()]
-    if len(plan.impossible) == len(work.experiments):
+    if reasons and not plan.jobs and not plan.n_finished:
         raise DataError("; ".join(reasons))
     for reason in reasons:
         click.echo(reason, err=True)
@@ -197,15 +265,23 @@ def _run(work: Reproduction, jobs: int) -> None:
     try:
         with bar:
             for job in work.run(jobs):
-                bar.set_postfix_str(f"{job.task.method}, {job.task.bits} bits", refresh=False)
+                bar.set_postfix_str(job.task.label, refresh=False)
                 bar.update()
     except KeyboardInterrupt:
-        click.echo("\nInterrupted. The same command goes on from what has been run.", err=True)
+        click.echo(
+            "\nInterrupted. The same command goes on from the runs that are stored.", err=True
+        )
         raise
+    except ChildProcessError as error:
+        raise ChildProcessError(f"{error}: give the same command fewer --jobs") from None
+    except DeviceError as error:
+        raise click.BadParameter(str(error), param_hint="--device") from error
 
 
 def _print_list() -> None:
-    for name in NAMES:
-        experiment = read_experiment(name)
+    for name in STUDY.names:
+        experiment = STUDY.read(name)
         n_runs = len(experiment.tasks) * experiment.seeds
         click.echo(f"{name:<16} {experiment.title} ({n_runs} runs)")
+    n_runs = len(mth2026.plan(mth2026.FULL, list(mth2026.PARTS.values())))
+    click.echo(f"{MTH:<16} {mth2026.TITLE} ({n_runs} runs)")

@@ -1,4 +1,4 @@
-"""How well methods and models retrieve."""
+"""Commands that score methods and models."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,7 @@ from zshash.cli.options import (
     are_standard,
     bits_option,
     choose_methods,
-    existing_file,
+    force_option,
     hidden_categories,
     json_option,
     k_option,
@@ -25,6 +25,7 @@ from zshash.cli.options import (
     method_option,
     normalize_option,
     output_file,
+    page_file,
     queries_option,
     radius_option,
     reading_options,
@@ -33,18 +34,16 @@ from zshash.cli.options import (
     train_option,
     unseen_option,
 )
+from zshash.cli.parameters import Data, Integer, ModelFile
 from zshash.cli.serving import start_service
-from zshash.cli.terminal import (
-    print_json,
-    print_scores,
-    refuse,
-)
-from zshash.experiments import Demo, comparison, evaluation
-from zshash.experiments.demo import make_collection
-from zshash.experiments.page import render
-from zshash.experiments.tables import to_json, to_markdown
+from zshash.cli.terminal import print_json, print_scores, refuse
+from zshash.evaluation import comparison
+from zshash.evaluation import scoring as evaluation
+from zshash.evaluation.tables import to_json, to_markdown
 from zshash.hashing.registry import METHODS, SEMANTIC
 from zshash.images import PictureReader
+from zshash.studies.demo import Demo, make_collection
+from zshash.studies.demo.page import render
 
 __all__ = ["compare", "demo", "evaluate"]
 
@@ -57,10 +56,16 @@ __all__ = ["compare", "demo", "evaluate"]
     "-o",
     default="zshash-demo.html",
     show_default=True,
-    type=output_file,
-    help="Page to write.",
+    type=page_file,
+    help="HTML page to write.",
 )
-@click.option("--serve", "serves", is_flag=True, help="Open a page to search the digits instead.")
+@force_option
+@click.option(
+    "--serve",
+    "serves",
+    is_flag=True,
+    help="Open a page in the browser to search the digits, in place of scoring.",
+)
 @json_option
 def demo(bits: int, seeds: int, output: Path, serves: bool, as_json: bool) -> None:
     """Learn from eight digits, find two that nobody labelled, and write a page of pictures."""
@@ -80,7 +85,7 @@ def demo(bits: int, seeds: int, output: Path, serves: bool, as_json: bool) -> No
     print_scores(show.summary(), show.protocol.k, show.protocol.radius)
     click.echo(
         "\nMAP: are pictures of the hidden digit ranked first, by the bits of the query, and by\n"
-        "its real values (asymmetric)? Precision: what share of the pictures within that distance\n"
+        "its real values? Precision: what share of the pictures within that distance\n"
         "is right? Names of digits are near siblings in WordNet, so they help little here;\n"
         "searching by name needs richer categories.\n"
         f"\nPictures and the convergence curve: {output}"
@@ -88,7 +93,7 @@ def demo(bits: int, seeds: int, output: Path, serves: bool, as_json: bool) -> No
 
 
 def _serve_digits(bits: int) -> None:
-    """Open the page on a collection of digits, which goes when the server does."""
+    """Serve a collection of digits, which is deleted when the server ends."""
     with TemporaryDirectory(prefix="zshash-") as folder:
         digits = Path(folder) / "digits"
         make_collection(digits, bits).close()
@@ -96,14 +101,15 @@ def _serve_digits(bits: int) -> None:
 
 
 @click.command(name="eval")
-@click.argument("data")
+@click.argument("data", type=Data())
 @unseen_option
 @all_seen_option
 @click.option(
     "--model",
     "-m",
-    type=existing_file,
-    help="Score this model instead of training, by default on the categories that it left out.",
+    type=ModelFile(),
+    help="Score this model instead of training one; by default its queries are of the categories "
+    "that were left out of its training.",
 )
 @bits_option
 @labels_option("wordnet; onehot for methods that do not learn from names")
@@ -135,11 +141,11 @@ def evaluate(
     reader: PictureReader,
     as_json: bool,
 ) -> None:
-    """Score zero-shot retrieval: hide categories of DATA, train on the rest, search for them.
+    """Score zero-shot retrieval: hide categories of DATA, train on the rest, find the hidden ones.
 
     DATA is as for fit. The database is everything but the queries. Prints MAP over the first K
-    neighbours by Hamming distance and by asymmetric distance (real-valued queries, binary
-    database), and precision within the Hamming radius, mean and deviation over the runs.
+    neighbours by Hamming distance, the same MAP with real-valued queries (binary database), and
+    precision within the Hamming radius; each as mean and deviation over the runs.
     """
     options = {"n_queries": n_queries, "k": k, "radius": radius}
     if model:
@@ -161,14 +167,14 @@ def evaluate(
 
 
 @click.command()
-@click.argument("data", nargs=-1, required=True)
+@click.argument("data", nargs=-1, required=True, type=Data())
 @click.option(
     "--output",
     "-o",
     required=True,
     metavar="NAME",
     type=output_file,
-    help="Where to write: NAME.json and NAME.md. Runs that NAME.json holds are not run again.",
+    help="Files to write: NAME.json and NAME.md. Runs that NAME.json holds are not run again.",
 )
 @click.option(
     "--method",
@@ -176,22 +182,22 @@ def evaluate(
     multiple=True,
     type=method_choice,
     metavar=method_names,
-    help="Hashing method, several times for several of them.  [default: all]",
+    help="Hashing method; may be repeated.  [default: all]",
 )
 @click.option(
     "--bits",
     multiple=True,
     default=(16, 32, 64, 96, 128),
     show_default=True,
-    type=click.IntRange(8, 1024),
-    help="Bits of a code, several times for several lengths.",
+    type=Integer(8, 1024),
+    help="Length of the codes in bits; may be repeated.",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="METHOD.NAME=VALUE",
-    help="Set a parameter of a method, for instance --set KSH.n_anchors=1000.",
+    help="Set a parameter of a method, as in --set KSH.n_anchors=1000; may be repeated.",
 )
 @labels_option("wordnet; only methods that learn from names look at it")
 @normalize_option
@@ -224,10 +230,10 @@ def compare(
 ) -> None:
     """Score methods side by side, at several code lengths, on the same splits.
 
-    DATA is as for eval, or the name of a standard protocol (cifar10, tiny100 or
-    cifar10-seen; KSH has 1,000 anchors there, as in the paper), whose features are in the folder
-    that the environment variable ZSHASH_DATA names, by default ../shared/data. Several DATA end up
-    in one document.
+    DATA is as for fit, or the name of a standard protocol: cifar10, tiny100 or cifar10-seen. KSH
+    has 1,000 anchors in these, as in the paper, and their features are in the folder that the
+    environment variable ZSHASH_DATA names, by default ../shared/data. Several DATA are written to
+    one document.
     """
     given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
     given["normalize"] = normalize
@@ -242,9 +248,11 @@ def compare(
         raise click.UsageError(
             "--labels are for methods that learn from names: choose ZSH or MTH, too"
         )
-    tasks = [comparison.make_task(item, chosen, lengths, labels, reader, **given) for item in data]
-    records = comparison.compare_into(output, tasks, range(seeds))
-    total = seeds * sum(len(task.setups) for task in tasks)
+    contests = [
+        comparison.make_contest(item, chosen, lengths, labels, reader, **given) for item in data
+    ]
+    records = comparison.compare_into(output, contests, range(seeds))
+    total = seeds * sum(len(contest.setups) for contest in contests)
     try:
         collected = list(tqdm(records, total=total, desc="runs", disable=None))
     except KeyboardInterrupt:

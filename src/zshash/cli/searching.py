@@ -1,44 +1,54 @@
-"""Finding pictures by picture, and by name."""
+"""The command that finds pictures by picture and by name."""
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from zshash.cli.options import existing_file, json_option, reading_options, where_option
-from zshash.cli.terminal import count, plain, print_json, printable, refuse
-from zshash.collection import is_collection
-from zshash.collection.searching import ASYMMETRIC, DISTANCES
-from zshash.experiments.searching import search_codes, search_collection
+from zshash.cli.options import json_option, reading_options, where_option
+from zshash.cli.parameters import Data, Integer, ModelFile, Text
+from zshash.cli.terminal import count, plain, print_json, printable, refuse, unknown_fields
+from zshash.collection import Collection, Found, Match, Query, is_collection
+from zshash.collection.exchange.file_search import CodeFile
+from zshash.collection.operations.queries import DISTANCES, read_queries
 from zshash.images import PictureReader
+from zshash.learning.model import Model
 
 __all__ = ["search"]
+
+Answer = tuple[Query, Found]
 
 
 @click.command()
 @click.argument("where_to", metavar="COLLECTION", type=click.Path(exists=True, path_type=Path))
-@click.argument("queries", nargs=-1)
+@click.argument("queries", nargs=-1, type=Data())
 @click.option(
     "--name",
     "names",
     multiple=True,
-    help="Find pictures of a category by its name, also of one that nobody labelled.",
+    type=Text(),
+    help="Find pictures of the category with this name, even if nobody labelled any of them; "
+    "may be repeated.",
 )
 @click.option(
-    "--k", default=10, show_default=True, type=click.IntRange(1), help="How many to find."
+    "--k", default=10, show_default=True, type=Integer(1), help="Number of items to find."
 )
-@click.option("--radius", type=click.IntRange(0), help="Find all up to this distance instead.")
+@click.option(
+    "--radius",
+    type=Integer(0),
+    help="Find all items up to this number of different bits, in place of --k.",
+)
 @click.option(
     "--distance",
     type=click.Choice(DISTANCES),
-    default=DISTANCES[0],
-    show_default=True,
-    help="Compare the bits of a query with those of the items, or (asymmetric) the real values "
-    "before they became bits, which usually ranks better and takes longer; then a score is "
-    "printed, the higher the better, and beside it how many bits differ.",
+    help="real: compare the queries' real values, as they are before they become bits, with the "
+    "bits of the items; this usually ranks better and takes longer. bits: compare bits with bits.  "
+    "[default: real; bits with --radius]",
 )
 @where_option("Find only items that meet this condition.")
-@click.option("--model", "-m", type=existing_file, help="Model that a file of codes was made with.")
+@click.option("--model", "-m", type=ModelFile(), help="Model that made the file of codes.")
 @reading_options
 @json_option
 def search(
@@ -47,70 +57,107 @@ def search(
     names: tuple[str, ...],
     k: int,
     radius: int | None,
-    distance: str,
+    distance: str | None,
     where: str | None,
     model: Path | None,
     reader: PictureReader,
     as_json: bool,
 ) -> None:
-    """Find what looks like QUERIES, or is what a --name means.
+    """Find items that look like QUERIES, or that show what a --name means.
 
-    QUERIES are pictures, folders of them, features: DATA as for fit.
+    QUERIES are pictures, folders of pictures, or features (DATA as for fit). For each item found,
+    the command prints its score (higher is better), the number of bits that differ, its id, path
+    and labels.
 
-    Instead of a COLLECTION it may be a file of codes that encode wrote; then --model is needed,
-    and as .npz it tells paths and labels.
+    COLLECTION may also be a file of codes that encode wrote; then --model is needed, and paths and
+    labels are printed if the file is .npz.
     """
     if not queries and not names:
-        raise click.UsageError("say what to search for: QUERIES, or --name")
+        raise click.UsageError("say what to search for: QUERIES, or --name NAME")
     if radius is not None:
         refuse(("k", "names"), "with --radius")
-    asymmetric = distance == ASYMMETRIC
-    if asymmetric:
-        refuse(("radius",), "with --distance asymmetric, which is no number of bits")
-        refuse(("names",), "with --distance asymmetric: names have scores of their own")
+    if distance == "real":
+        refuse(("radius",), "with --distance real: a radius is a number of bits")
+    if distance is not None and not queries:
+        refuse(("names",), "with --distance: names have scores of their own")
     if where_to.is_dir() and not is_collection(where_to):
-        raise click.UsageError(f"{where_to}: there is no collection here: zshash create makes one")
+        raise click.UsageError(f"{str(where_to)!r} is no collection: zshash create makes one")
+    page = {"k": None if radius is not None else k, "radius": radius, "distance": distance}
     if where_to.is_dir():
-        refuse(("model",), "for a collection, which has its own")
-        found = search_collection(
-            where_to,
-            queries,
-            names,
-            reader,
-            k=k,
-            radius=radius,
-            where=where,
-            asymmetric=asymmetric,
-        )
+        refuse(("model",), "for a collection, which has its own model")
+        asked = read_queries(reader, queries, **page)
+        asked += [Query(name=name, title=name, k=k) for name in names]
+        _show(_in_collection(where_to, asked, reader, where), _of_item, as_json)
     else:
         refuse(("names", "where"), "for a file of codes")
         if model is None:
             raise click.UsageError(
-                f"{where_to} is no collection, and a file of codes needs the --model that made them"
+                f"{where_to} is no collection; if it is a file of codes, give the --model "
+                "that made them"
             )
-        found = search_codes(
-            where_to, queries, model, reader, k=k, radius=radius, asymmetric=asymmetric
-        )
+        codes = CodeFile(where_to, Model.load(model, reader))
+        asked = read_queries(reader, queries, **page)
+        _show(list(zip(asked, codes.search_each(asked), strict=True)), _of_row, as_json)
+
+
+def _in_collection(
+    folder: Path, queries: list[Query], reader: PictureReader, where: str | None
+) -> list[Answer]:
+    """Each query with the matches in a collection; one model answers all of them."""
+    with Collection.open(folder, reader=reader) as collection:
+        found = collection.search_each(queries, where=where)
+        unknown = unknown_fields(collection, where) if where and not any(found) else ""
+    if unknown:
+        warnings.warn(unknown, UserWarning, stacklevel=2)
+    return list(zip(queries, found, strict=True))
+
+
+def _show(
+    answers: list[Answer], describe: Callable[[Match], dict[str, Any]], as_json: bool
+) -> None:
+    """Print the matches of each query; a query that could not be read is left out."""
+    told: list[dict[str, Any]] = [
+        {"query": query.title, "neighbours": [_numbers(match) | describe(match) for match in found]}
+        for query, found in answers
+        if found.failure is None
+    ]
     if as_json:
-        print_json(list(found))
+        print_json(told)
         return
-    for answer in found:
-        _show(answer)
+    for answer in told:
+        number = count(answer["neighbours"], "neighbour", "", "s")
+        click.echo(f"{printable(answer['query'])}: {number}")
+        for neighbour in answer["neighbours"]:
+            click.echo(f"  {_line(neighbour)}")
 
 
-def _show(answer: dict[str, Any]) -> None:
-    number = count(answer["neighbours"], "neighbour", "", "s")
-    click.echo(f"{printable(answer['query'])}: {number}")
-    for neighbour in answer["neighbours"]:
-        click.echo(f"  {_line(neighbour)}")
+def _numbers(match: Match) -> dict[str, Any]:
+    """Score of a match, and the number of bits that differ unless it was found by name."""
+    return {"score": match.score} | ({} if match.bits is None else {"bits": match.bits})
+
+
+def _of_item(match: Match) -> dict[str, Any]:
+    return {
+        "id": match.id,
+        "path": match.path,
+        "labels": list(match.labels),
+        "metadata": match.metadata,
+    }
+
+
+def _of_row(match: Match) -> dict[str, Any]:
+    """Row number of a match in a file of codes, with path and labels if the file has them."""
+    facts: dict[str, Any] = {"row": match.id}
+    facts |= {} if match.path is None else {"path": match.path}
+    return facts | ({"labels": list(match.labels)} if match.labels else {})
 
 
 def _line(neighbour: dict[str, Any]) -> str:
-    """A neighbour as a person reads it."""
+    """One line of text for a neighbour."""
     if "id" in neighbour:
         name = f"{neighbour['id']:>6}  {printable(neighbour['path'] or '')}".rstrip()
     else:
         name = printable(neighbour.get("path") or f"row {neighbour['row']}")
-    numbers = [f"{neighbour['score']:>8.3f}"] if "score" in neighbour else []
-    numbers += [f"{neighbour['distance']:>4}"] if "distance" in neighbour else []
+    numbers = [f"{neighbour['score']:>8.3f}"]
+    numbers += [f"{neighbour['bits']:>4}"] if "bits" in neighbour else []
     return "  ".join([*numbers, name, plain(neighbour.get("labels", []))]).rstrip()

@@ -1,4 +1,4 @@
-"""Parameters chosen without unseen data."""
+"""The command that chooses parameters of a method without unseen data."""
 
 import json
 import shlex
@@ -13,30 +13,33 @@ from zshash._files import write_whole
 from zshash.cli.learning import fit
 from zshash.cli.options import (
     bits_option,
+    force_option,
+    json_file,
     json_option,
     k_option,
     labels_option,
     make_hasher,
     method_option,
     normalize_option,
-    output_file,
     radius_option,
     reading_options,
     set_option,
 )
+from zshash.cli.parameters import Data, Integer
 from zshash.cli.terminal import keep_inputs, literal, printable
-from zshash.experiments.selection import SCORES, select_from
+from zshash.evaluation.selection import SCORES, select_from
+from zshash.hashing.hasher import Hasher
 from zshash.hashing.registry import METHODS
 from zshash.images import PictureReader
 
 __all__ = ["select"]
 
-APART = ("data", "output", "settings", "n_train", "as_json")
-"""Of the options of fit, those that are not taken over from this command as they are."""
+APART = ("data", "output", "force", "settings", "n_train", "as_json")
+"""Options of fit that are not copied from this command into the printed fit command."""
 
 
 @click.command()
-@click.argument("data")
+@click.argument("data", type=Data())
 @method_option
 @bits_option
 @click.option(
@@ -44,54 +47,60 @@ APART = ("data", "output", "settings", "n_train", "as_json")
     "grids",
     multiple=True,
     metavar="NAME=VALUE,VALUE",
-    help="Values of a parameter to try, for instance --grid nu=1e-5,1e-3 --grid loss=l2,hinge: "
-    "every combination is a candidate.  [default: what zshash info --methods --json lists as the "
-    "method's grid, without what --set fixes]",
+    help="Values of a parameter to try; may be repeated, as in --grid nu=1e-5,1e-3 --grid "
+    "loss=l2,hinge for --method SDH: every combination is a candidate.  [default: the grid that "
+    "zshash info --methods --json lists for the method, without the parameters that --set fixes]",
 )
 @click.option(
     "--candidates",
     "n_candidates",
-    type=click.IntRange(1),
-    help="Try so many combinations at random.  [default: all]",
+    type=Integer(1),
+    help="Number of combinations to try, drawn at random.  [default: all]",
 )
 @click.option(
     "--unseen",
     multiple=True,
     metavar="NAME",
-    help="Category that is to stay unseen: no sample of it is read.",
+    help="Category that stays unseen: no sample of it is read. May be repeated.",
 )
 @click.option(
     "--hold-out",
     "n_unseen",
-    type=click.IntRange(1),
-    help="Categories to hold out in each fold.  [default: a tenth of them, at least one]",
+    type=Integer(1),
+    help="Number of categories to hold out in each fold.  [default: a tenth of all, at least one]",
 )
 @click.option(
     "--together",
     multiple=True,
     metavar="NAME;NAME",
-    help="Categories that are held out together, so that none stands in for another. --hold-out "
-    "counts them as one.",
+    help="Categories to hold out together, because they are so similar that one could stand in for "
+    "another. --hold-out counts them as one. May be repeated.",
 )
 @click.option(
-    "--splits", "n_splits", default=3, show_default=True, type=click.IntRange(1), help="Folds."
+    "--splits",
+    "n_splits",
+    default=3,
+    show_default=True,
+    type=Integer(1),
+    help="Number of folds.",
 )
 @click.option(
-    "--train", "n_train", type=click.IntRange(2), help="Samples to train on in each fold."
+    "--train", "n_train", type=Integer(2), help="Number of samples to train on in each fold."
 )
 @click.option(
     "--queries",
     "n_queries",
-    type=click.IntRange(1),
-    help="Queries to draw in each fold.  [default: half of what is held out, at most 1000]",
+    type=Integer(1),
+    help="Number of queries to draw in each fold.  [default: half of the samples held out, at most "
+    "1000]",
 )
 @click.option(
     "--score",
     default="map",
     show_default=True,
     type=click.Choice(list(SCORES)),
-    help="What to choose by: MAP over the first K, precision within the Hamming radius, or MAP by "
-    "asymmetric distance.",
+    help="Score to choose by: MAP over the first K (map), precision within the Hamming radius "
+    "(precision), or MAP of real-valued queries (real).",
 )
 @k_option
 @radius_option
@@ -103,17 +112,24 @@ APART = ("data", "output", "settings", "n_train", "as_json")
     "n_jobs",
     default=1,
     show_default=True,
-    type=click.IntRange(-1),
-    help="Processes, which share the cores; -1 for one each core. The scores are the same.",
+    type=Integer(-1),
+    help="Number of processes, -1 for one on each core. The scores do not depend on it.",
 )
-@click.option("--seed", default=0, show_default=True, type=int, help="Same seed, same scores.")
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=Integer(0, 2**32 - 1),
+    help="Seed of all random draws; the same seed gives the same scores.",
+)
 @click.option(
     "--output",
     "-o",
     metavar="FILE",
-    type=output_file,
-    help="Write every score to a file, too (JSON).",
+    type=json_file,
+    help="JSON file to write with every score.",
 )
+@force_option
 @reading_options
 @json_option
 def select(
@@ -133,15 +149,18 @@ def select(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Choose parameters of a method by categories of DATA held out as if they were unseen.
+    """Choose parameters of a method by holding out categories of DATA as if they were unseen.
 
-    DATA is as for fit, and every category but those of --unseen has labels there. In each fold
-    some of them are not trained on: they are searched for among all samples, as eval does with
-    unseen ones. All candidates get the same folds. Prints mean and standard error of each, how far
-    it is behind the best, and the command that fits the best one to all of DATA.
+    DATA is as for fit, and has labels for every category but those of --unseen. In each fold some
+    categories are not trained on, and are then searched for among all samples, as eval does with
+    hidden categories. All candidates get the same folds. Prints mean and standard error of the
+    score of each candidate, its distance from the best one, and the command that fits the best
+    candidate to all of DATA.
     """
     if n_jobs == 0:
-        raise click.BadParameter("say 1 or more, or -1 for all cores", param_hint="--jobs")
+        raise click.BadParameter(
+            "give 1 or more, or -1 for one process on each core", param_hint="--jobs"
+        )
     if output:
         keep_inputs(output, data, *labels)
     hasher = make_hasher(method, bits, normalize, settings).set_params(random_state=seed)
@@ -169,9 +188,9 @@ def select(
 
 
 def _read_grid(
-    hasher: Any, grids: Sequence[str], settings: Sequence[str]
+    hasher: Hasher, grids: Sequence[str], settings: Sequence[str]
 ) -> dict[str, Sequence[Any]]:
-    """Values to try, by parameter: those given, or the method's own for what is not set."""
+    """Values to try for each parameter: from the options, else from the method's own grid."""
     method = type(hasher).__name__
     known = sorted(set(hasher.get_params()) - {"n_bits", "normalize", "random_state"})
     form = f"NAME=VALUE,VALUE with one of {', '.join(known)}"
@@ -182,16 +201,16 @@ def _read_grid(
         if not values or name not in known:
             raise click.BadParameter(f"{text!r}: write {form}", param_hint="--grid")
         if name in fixed:
-            raise click.UsageError(f"{name} is both set and to be tried: leave out one of them")
+            raise click.UsageError(f"{name} is in both --set and --grid: leave one of them out")
         grid.setdefault(name, []).extend(map(literal, values.split(",")))
     own = {name: values for name, values in METHODS[method].grid.items() if name not in fixed}
     if not grid and not own:
-        raise click.UsageError(f"{method} has nothing of its own to try: say --grid {form}")
+        raise click.UsageError(f"{method} has no grid of its own: write --grid {form}")
     return {**(grid or own)}
 
 
 def _read_groups(together: Sequence[str]) -> dict[str, int] | None:
-    """Names that are held out together, by the number of the option."""
+    """Group number of each name that is held out together with others."""
     groups: dict[str, int] = {}
     for number, text in enumerate(together):
         names = [name.strip() for name in text.split(";")]
@@ -202,19 +221,21 @@ def _read_groups(together: Sequence[str]) -> dict[str, int] | None:
             )
         for name in names:
             if groups.setdefault(name, number) != number:
-                raise click.BadParameter(f"{name!r} is in two groups", param_hint="--together")
+                raise click.BadParameter(
+                    f"{name!r} is in two groups: name it in one", param_hint="--together"
+                )
     return groups or None
 
 
 def _fit_command(data: str, settings: Sequence[str], best: Mapping[str, Any]) -> str:
-    """The command line that fits the best candidate, with the options that this one was given."""
+    """The fit command of the best candidate, with the options that were given to select."""
     chosen = [f"{name}={_text(value)}" for name, value in best.items()]
     sets = [word for setting in (*settings, *chosen) for word in ("--set", setting)]
     return shlex.join(["zshash", "fit", data, *_given(), *sets, "-o", "model.zshash"])
 
 
 def _given() -> list[str]:
-    """Words of the options that this command was given and that fit has, too."""
+    """Command line words of the options that were given to select and that fit has, too."""
     ctx = click.get_current_context()
     words: list[str] = []
     for option in fit.params:
@@ -226,7 +247,7 @@ def _given() -> list[str]:
 
 
 def _words(option: click.Parameter, value: Any) -> list[str]:
-    """An option as it is written on the command line."""
+    """Command line words of an option with its value."""
     if isinstance(value, bool):
         return [option.opts[0] if value else option.secondary_opts[0]]
     values = value if option.multiple else [value]
@@ -234,7 +255,7 @@ def _words(option: click.Parameter, value: Any) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """What `literal` reads as this value.
+    """Text that `literal` reads as this value.
 
     >>> _text(1e-05), _text(None), _text("agh"), _text("1")
     ('1e-05', 'null', 'agh', '"1"')

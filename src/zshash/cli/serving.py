@@ -1,4 +1,4 @@
-"""Serving a collection over HTTP."""
+"""The command that serves a collection over HTTP."""
 
 import webbrowser
 from collections.abc import Callable
@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from zshash.cli.terminal import CollectionFolder, printable
+from zshash.cli.parameters import CollectionFolder, Integer, Text
+from zshash.cli.terminal import printable
 
 __all__ = ["serve", "start_service"]
 
@@ -17,81 +18,87 @@ SERVICES = "zshash.services"
 
 @click.command()
 @click.argument("collection", type=CollectionFolder())
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, type=Text(), help="Address to listen on."
+)
 @click.option(
     "--port",
     default=8000,
     show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen on; 0 takes any that is free.",
+    type=Integer(0, 65535),
+    help="Port to listen on; 0 takes any free port.",
 )
-@click.option("--writable", is_flag=True, help="Let those with the token add and remove pictures.")
+@click.option(
+    "--writable", is_flag=True, help="Let clients that have the token add and remove pictures."
+)
 @click.option(
     "--token",
-    help="What clients must know to write, and to read from other machines or through a proxy; at "
-    "least 16 characters. Better given as the environment variable ZSHASH_TOKEN, because others "
-    "may see a command.  [default: a random one, where one is needed]",
+    help="Password of at least 16 characters. Clients need it to write, and to read from other "
+    "machines or through a proxy. Better set the environment variable ZSHASH_TOKEN: other users of "
+    "this machine may see a command.  [default: a random token if one is needed]",
 )
 @click.option(
     "--allow-host",
     "hosts",
     multiple=True,
     metavar="NAME",
-    help="Name, without http:// and port, of a proxy on this machine whose requests are answered, "
-    "too; then every request needs the token. May be given several times.",
+    help="Name of a proxy on this machine, without http:// and port, whose requests are answered, "
+    "too; then every request needs the token. May be repeated.",
 )
 @click.option(
     "--max-bytes",
     "bytes",
     default=20 * 2**20,
     show_default=True,
-    type=click.IntRange(1),
-    help="Largest file of a picture, in bytes.",
+    type=Integer(1),
+    help="Largest picture file that is read, in bytes.",
 )
 @click.option(
     "--max-pixels",
     "pixels",
     default=40_000_000,
     show_default=True,
-    type=click.IntRange(1),
-    help="Largest picture, in pixels.",
+    type=Integer(1),
+    help="Largest picture that is read, in pixels.",
 )
 @click.option(
     "--timeout",
     "seconds",
     default=30.0,
     show_default=True,
+    metavar="SECONDS",
     type=click.FloatRange(0.1),
-    help="Seconds that a request may take.",
+    help="Longest time that a request may take.",
 )
 @click.option(
     "--threads",
     default=2,
     show_default=True,
-    type=click.IntRange(1, 256),
-    help="Pictures that are worked on at a time.",
+    type=Integer(1, 256),
+    help="Number of pictures that are worked on at the same time.",
 )
 @click.option(
     "--queue",
     "waiting",
     default=64,
     show_default=True,
-    type=click.IntRange(1, 100_000),
-    help="Requests that may wait; more are turned away.",
+    type=Integer(1, 100_000),
+    help="Number of requests that may wait; more are refused.",
 )
-@click.option("--show-paths", "paths", is_flag=True, help="Tell clients where pictures are.")
+@click.option("--show-paths", "paths", is_flag=True, help="Tell clients the paths of the pictures.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 def serve(collection: Path, opens: bool, **settings: Any) -> None:
     """Serve COLLECTION over HTTP: a page to search it, and an API.
 
-    Listens on this machine alone unless --host says otherwise; then every request needs the
-    token. The address that is printed holds it: treat it like a password. Ctrl+C ends it.
+    Only this machine can reach the service, unless --host names another address; then every
+    request needs the token. The printed address contains the token: treat it like a password.
+    Ctrl+C ends the service.
     """
     start_service(collection, opens, **settings)
 
 
 def start_service(collection: Path, opens: bool, title: str | None = None, **settings: Any) -> None:
-    """Serve a collection until somebody stops it; a title is printed in place of its path."""
+    """Serve a collection until somebody stops it; `title` is printed in place of its path."""
 
     def announce(address: str) -> None:
         click.echo(f"{title or printable(str(collection))} is at {address}\nCtrl+C ends it.")
@@ -102,8 +109,8 @@ def start_service(collection: Path, opens: bool, title: str | None = None, **set
 
 
 def _service(name: str) -> Callable[..., None]:
-    """A service that an entry point of the package names; the command line knows none itself."""
+    """The service with this name among the entry points, as `cli` does not import `web`."""
     for point in entry_points(group=SERVICES, name=name):
         service: Callable[..., None] = point.load()
         return service
-    raise click.UsageError(f"this installation has no service {name!r}: install zshash anew")
+    raise click.UsageError(f"this installation has no service {name!r}: install zshash again")

@@ -1,23 +1,24 @@
-"""What the commands share: mistakes in one line, files to write, tables to print."""
+"""Parts that all commands share: errors in one line, settings to read, tables to print."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from zshash._extras import MissingExtra
-from zshash.collection import is_collection
-from zshash.experiments.protocol import with_deviation
+
+if TYPE_CHECKING:
+    from zshash.collection import Collection
+    from zshash.hashing.hasher import Hasher
 
 __all__ = [
-    "CollectionFolder",
     "Commands",
-    "Folder",
-    "OutputFile",
     "ShowWarnings",
     "count",
     "keep_inputs",
@@ -28,33 +29,61 @@ __all__ = [
     "printable",
     "read_settings",
     "refuse",
+    "unknown_fields",
 ]
+
+BUILT_IN = ("label", "path", "id")  # fields of every item
+Sections = Mapping[str, Mapping[str, tuple[str, str]]]
 
 
 class Commands(click.Group):
-    """Lists commands by what they are for; a mistake becomes one line and exit status 2."""
+    """Commands in sections; the module of a command is loaded when the command is called.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    A user's mistake becomes one line and exit status 2.
+
+    Parameters
+    ----------
+    sections : mapping
+        For each title of the help a mapping from the name of a command to the place of its
+        function, "module:function", and the first sentence of its help.
+    """
+
+    def __init__(self, *args: Any, sections: Sections | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._sections: dict[str, list[str]] = {}
-
-    def add_section(self, title: str, *commands: click.Command) -> None:
-        """Add commands that are listed together, in this order."""
-        for command in commands:
-            self.add_command(command)
-        self._sections[title] = [str(command.name) for command in commands]
+        self._sections = dict(sections or {})
+        self._places = {
+            name: place for part in self._sections.values() for name, (place, _) in part.items()
+        }
 
     def list_commands(self, _: click.Context) -> list[str]:
         """Names of the commands in the order of the help."""
-        return [name for names in self._sections.values() for name in names]
+        return list(self._places)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        """The command with this name, or None."""
+        if name not in self._places:
+            return None
+        module, function = self._places[name].split(":")
+        command: click.Command = getattr(import_module(module), function)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; for an unknown word the nearest one is named."""
+        name = args[0]
+        if name not in self._places and not ctx.resilient_parsing:
+            near = get_close_matches(name.lower(), self._places, n=1)
+            cure = f"did you mean {near[0]!r}?" if near else "zshash --help lists the commands"
+            raise click.UsageError(f"No such command {name!r}: {cure}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands."""
-        width = max(map(len, self.commands))
-        for title, names in self._sections.items():
+        """Write the list of commands, without loading them."""
+        width = max(map(len, self._places))
+        for title, part in self._sections.items():
             with formatter.section(title):
-                lines = [(name, self.commands[name].get_short_help_str(200)) for name in names]
-                formatter.write_dl([(name.ljust(width), text) for name, text in lines])
+                formatter.write_dl([(name.ljust(width), text) for name, (_, text) in part.items()])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments before the command's name."""
@@ -87,60 +116,26 @@ def _message(error: Exception) -> str:
         return f"out of memory: {error or 'use fewer samples or anchors'}"
     if isinstance(error, ArithmeticError):
         return "a number went out of range: rescale the features or choose milder parameters"
-    return str(error) or type(error).__name__
+    return (str(error) or type(error).__name__) + _hint(error)
 
 
-class OutputFile(click.Path):
-    """A file to write; where that can not work, it is said before the work and not after.
+def _hint(error: Exception) -> str:
+    """Options to type, for errors whose message can not name them."""
+    from zshash.datasets.downloads import DownloadError
+    from zshash.images.reading import ExtractorError
+    from zshash.learning.targets import SourceError
 
-    Parameters
-    ----------
-    is_stem : bool
-        Whether it is the beginning of several names, one of which may be a folder's.
-    """
-
-    def __init__(self, is_stem: bool = False) -> None:
-        super().__init__(dir_okay=is_stem, writable=True, path_type=Path)
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """The path, if its folder is there."""
-        if not value:
-            self.fail("the name of a file is missing", param, ctx)
-        path = Path(str(super().convert(value, param, ctx)))
-        if not path.parent.is_dir():
-            self.fail(f"there is no folder {str(path.parent)!r}", param, ctx)
-        return path
-
-
-class Folder(click.Path):
-    """A folder; an empty name, as a variable without a value gives, is not that of this one."""
-
-    def __init__(self) -> None:
-        super().__init__(file_okay=False, path_type=Path)
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """The path, if it has a name."""
-        if not value:
-            self.fail("the name of a folder is missing", param, ctx)
-        return Path(str(super().convert(value, param, ctx)))
-
-
-class CollectionFolder(click.Path):
-    """The folder of a collection."""
-
-    def __init__(self) -> None:
-        super().__init__(exists=True, path_type=Path)
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """The path, if there is a collection."""
-        path = Path(str(super().convert(value, param, ctx)))
-        if not is_collection(path):
-            self.fail(f"{str(path)!r} is no collection: zshash create makes one", param, ctx)
-        return path
+    if isinstance(error, DownloadError):
+        return " (--from PATH)"
+    if isinstance(error, SourceError):
+        return " (--labels)"
+    if isinstance(error, ExtractorError):
+        return f" (--extractor {error.network or 'NETWORK'})"
+    return ""
 
 
 class ShowWarnings:
-    """Prints warnings as one line each, without the place in the code, and none twice."""
+    """Prints each warning once, as one line without the place in the code."""
 
     def __init__(self) -> None:
         self._shown: set[str] = set()
@@ -153,22 +148,23 @@ class ShowWarnings:
 
 
 def refuse(names: Sequence[str], circumstance: str) -> None:
-    """End the command if it was given an option that has no meaning here."""
+    """End the command if one of the named options was given, which has no meaning here."""
     ctx = click.get_current_context()
     for option in ctx.command.params:
         given = ctx.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
         if option.name in names and given:
             is_option = isinstance(option, click.Option)
             name = option.opts[0] if is_option else option.human_readable_name
-            raise click.UsageError(f"{name} has no meaning {circumstance}")
+            raise click.UsageError(f"{name} has no meaning {circumstance}; leave it out")
 
 
 def keep_inputs(output: Path, *inputs: str | Path) -> None:
-    """End the command if it would write over what it reads."""
+    """End the command if its output would replace one of its inputs."""
     for path in inputs:
         if output.exists() and Path(path).exists() and output.samefile(path):
             raise click.BadParameter(
-                f"{str(output)!r} is read, too: choose another name", param_hint="--output"
+                f"{str(output)!r} is also an input of this command: choose another name",
+                param_hint="--output",
             )
 
 
@@ -184,40 +180,52 @@ def printable(text: str) -> str:
 
 
 def plain(value: Any) -> str:
-    """A value as a person reads it; names may hold commas, so semicolons are between them."""
+    """Text for a value; items of a list are separated by semicolons, as names may hold commas."""
     if isinstance(value, dict):
         value = [f"{key}={item}" for key, item in value.items()]
     return printable("; ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def count(things: Sequence[Any] | int, word: str, one: str, many: str) -> str:
-    """How many things there are."""
+    """Number of things with their noun, in the singular or plural."""
     n = things if isinstance(things, int) else len(things)
     return f"{n} {word}{one if n == 1 else many}"
 
 
+def unknown_fields(collection: "Collection", where: str) -> str:
+    """Message on fields of a condition that no item has, with the known fields; else empty."""
+    unknown = collection.unknown_fields(where)
+    if not unknown or not len(collection):
+        return ""
+    some = collection.items(collection.ids[:1000])
+    known = sorted({name for item in some for name in item.metadata})
+    return f"no item has {' or '.join(unknown)}; there are {', '.join([*BUILT_IN, *known])}"
+
+
 def print_json(value: Any) -> None:
-    """Print for a program."""
+    """Print a value as JSON."""
     click.echo(json.dumps(value, indent=2))
 
 
 def print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None:
-    """Print a table of scores, a method each row."""
+    """Print a table of scores, one row for each method."""
+    from zshash.evaluation.protocol import with_deviation
+
     width = max(len(row["name"]) for row in summary)
     click.echo(
-        f"{'':<{width}}  {f'MAP@{k}':<15}  {'asymmetric':<15}  "
+        f"{'':<{width}}  {f'MAP@{k}':<15}  {'real-valued':<15}  "
         f"{f'precision, radius {radius}':<19}  training"
     )
     for row in summary:
         click.echo(
             f"{row['name']:<{width}}  {with_deviation(row, 'map'):<15}  "
-            f"{with_deviation(row, 'map_asymmetric'):<15}  "
+            f"{with_deviation(row, 'map_real'):<15}  "
             f"{with_deviation(row, 'precision'):<19}  {row['fit_seconds']:.2f} s"
         )
 
 
-def read_settings(hasher: Any, settings: Sequence[str], form: str = "NAME") -> dict[str, Any]:
-    """Parameters of a method from ``NAME=VALUE``, or whatever `form` the user writes."""
+def read_settings(hasher: "Hasher", settings: Sequence[str], form: str = "NAME") -> dict[str, Any]:
+    """Parameters of a method from texts ``NAME=VALUE``; messages call NAME by `form`."""
     options = ("n_bits", "normalize", "random_state")  # have flags of their own
     known = sorted(name for name in hasher.get_params() if name not in options)
     parameters = {}
@@ -235,7 +243,7 @@ def read_settings(hasher: Any, settings: Sequence[str], form: str = "NAME") -> d
 
 
 def literal(text: str) -> Any:
-    """What JSON has for a text; True and None are read, too; else the word itself.
+    """Value of a text in JSON; Python's True and None are read, too; other text stays text.
 
     >>> literal("2024"), literal("None"), literal('["Ann"]'), literal("NaN")
     (2024, None, ['Ann'], 'NaN')

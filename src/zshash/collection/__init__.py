@@ -1,9 +1,11 @@
 """Pictures with their codes in a folder that survives a crash."""
 
 from zshash.collection.collection import Collection
-from zshash.collection.errors import CollectionError
-from zshash.collection.files import is_collection
-from zshash.collection.rows import Added, Found, Item, Match, Page, Synced
+from zshash.collection.errors import CollectionError, OtherModel
+from zshash.collection.operations.queries import Query
+from zshash.collection.results import Added, Found, Match, Synced, View
+from zshash.collection.storage.files import is_collection
+from zshash.collection.storage.rows import Item
 
 __all__ = [
     "Added",
@@ -12,7 +14,9 @@ __all__ = [
     "Found",
     "Item",
     "Match",
-    "Page",
+    "OtherModel",
+    "Query",
     "Synced",
+    "View",
     "is_collection",
 ]

@@ -1,42 +1,46 @@
 """Pictures with their codes in a folder that survives a crash."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from zshash._interrupts import guarding
 from zshash.codes import check_codes, check_integer
-from zshash.collection import (
+from zshash.collection.operations import (
     adding,
-    checking,
+    copies,
     creating,
-    explaining,
+    duplicates,
     filtering,
-    grouping,
-    keeping,
+    items,
+    maintenance,
     naming,
     reencoding,
     searching,
     syncing,
-    tidying,
+    verifying,
 )
-from zshash.collection.explaining import Meaning, NearName
-from zshash.collection.fields import (
+from zshash.collection.operations.fields import (
     check_contents,
     check_labels,
     check_metadata,
     check_sources,
 )
-from zshash.collection.inputs import Columns
-from zshash.collection.remote import check_free
-from zshash.collection.rows import Added, Found, Ids, Item, Match, Page, Synced
-from zshash.collection.store import Store
-from zshash.encoding import Encoder
+from zshash.collection.operations.inputs import Columns
+from zshash.collection.operations.queries import Query, make_queries
+from zshash.collection.results import Added, Found, Synced, Verified, View
+from zshash.collection.storage.remote import check_free
+from zshash.collection.storage.rows import Ids, Item
+from zshash.collection.storage.store import Store
 from zshash.images import Extractor, PictureReader
 from zshash.index import CodeIndex
-from zshash.index._checks import check_vectors
+from zshash.learning.model import Model
+from zshash.learning.names import Meaning, NearName
+from zshash.learning.sources import reader_for
 
 __all__ = ["Collection"]
 
@@ -44,10 +48,10 @@ __all__ = ["Collection"]
 class Collection:
     """Pictures or features with their codes, in a folder on disk.
 
-    A collection is made by `create` and opened by `open`. What a method has added or removed
-    when it returns is on the disk, whatever happens afterwards. One process at a time may write,
-    any number may read meanwhile, and each sees what the others have written. Threads may share
-    an object, processes may not.
+    A collection is made by `create` and opened by `open`. When a method returns, its changes are
+    on the disk, whatever happens afterwards. One process at a time may write; any number may read
+    meanwhile, and each sees what the others have written. Threads may share a `Collection` object,
+    processes may not.
 
     Examples
     --------
@@ -58,9 +62,9 @@ class Collection:
     >>> hasher = ITQ(n_bits=16, random_state=0).fit(X)
     >>> with Collection.create(f"{folder.name}/photos.zshash", hasher) as photos:
     ...     added = photos.add(X, labels=["cat"] * 50 + ["dog"] * 50)
-    ...     best = photos.search(X[60], k=3, where="label = 'dog'")[0]
-    >>> len(added.ids), best.item.id, best.item.labels, best.distance
-    (100, 60, ('dog',), 0)
+    ...     found = photos.search(X[60], k=3, where="label = 'dog'")
+    >>> found[0].id, found[0].labels, found[0].bits, len(found), found.total
+    (60, ('dog',), 0, 3, 50)
     >>> folder.cleanup()
     """
 
@@ -71,7 +75,7 @@ class Collection:
     def create(
         cls,
         path: str | Path,
-        hasher: Any,
+        model: Any,
         *,
         extractor: str | Extractor | None = None,
         semantics: str | Sequence[str] | None = None,
@@ -86,13 +90,12 @@ class Collection:
         ----------
         path : path-like
             Its folder, which must not exist or be empty.
-        hasher : Hasher or path-like
-            A fitted hasher, or the file of a model.
+        model : Model, Hasher or path-like
+            A model, the file of one, or a fitted hasher.
         extractor : str or Extractor, optional
-            The network that made the features that the hasher was trained on, where the hasher
-            is no file that says so.
+            The network that made the features that a hasher was trained on; models know theirs.
         semantics : str or list of str, optional
-            Where the vectors of names come from, for `search_name`: "wordnet" or files of word
+            Where the vectors of names come from, for a search by name: "wordnet" or files of word
             vectors. By default what the model says that it was trained with.
         keep_features : bool
             Keep the features of each item, so that it can be encoded again without its picture.
@@ -111,16 +114,25 @@ class Collection:
         """
         if index is not None:
             check_free(index)
-        reader = creating.reader_for(extractor, reader)
-        options = {"keep_features": keep_features, "thumbnails": thumbnails}
-        creating.create(_absolute(path), hasher, reader, semantics=semantics, **options)  # type: ignore[arg-type]
+        if isinstance(model, Model):
+            semantics = semantics or model.semantics
+            reader = reader or (model.reader if extractor is None else None)
+        reader = reader_for(extractor, reader)
+        creating.create(
+            _absolute(path),
+            model,
+            reader,
+            semantics=semantics,
+            keep_features=keep_features,
+            thumbnails=thumbnails,
+        )
         return cls.open(path, reader=reader, index=index)
 
     @classmethod
     def open(
         cls, path: str | Path, *, reader: PictureReader | None = None, index: str | None = None
     ) -> Self:
-        """Open a collection that is there.
+        """Open an existing collection.
 
         Parameters
         ----------
@@ -128,14 +140,18 @@ class Collection:
         reader : PictureReader, optional
             How pictures are read.
         index : str, optional
-            Where the codes are searched from now on, as for `create`; by default where they were.
+            Where the codes are searched from now on, as for `create`; by default where they
+            were searched before.
 
         Raises
         ------
         CollectionError
-            If there is none, it is damaged, or a later version of zshash has written it.
+            If there is no collection, it is damaged, or a later version of zshash has written it.
         """
-        return cls(Store(_absolute(path), reader or PictureReader(), index))
+        opened: list[Self] = []
+        with guarding(lambda: [one.close() for one in opened]):
+            opened.append(cls(Store(_absolute(path), reader or PictureReader(), index)))
+        return opened[0]
 
     def close(self) -> None:
         """End the use of the folder. A closed collection can not be used any more."""
@@ -165,7 +181,7 @@ class Collection:
 
     @property
     def path(self) -> Path:
-        """The folder."""
+        """Folder of the collection."""
         return self._store.folder
 
     @property
@@ -175,27 +191,10 @@ class Collection:
             return state.n_bits
 
     @property
-    def hasher(self) -> Any:
-        """The fitted hasher."""
+    def model(self) -> Model:
+        """The model that turns pictures and features into codes; it also has `notes` and `seen`."""
         with self._store.reading():
-            return self._store.encoder.hasher
-
-    @property
-    def encoder(self) -> Encoder:
-        """What turns pictures and features into codes."""
-        with self._store.reading():
-            return self._store.encoder
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What the model's file says besides the model."""
-        with self._store.reading():
-            return dict(self._store.encoder.notes)
-
-    @property
-    def seen(self) -> tuple[str, ...]:
-        """Names of the categories that the model was trained on, as far as its file says."""
-        return tuple(self.notes.get("seen") or ())
+            return self._store.model
 
     @property
     def knows_names(self) -> bool:
@@ -221,8 +220,8 @@ class Collection:
             return self._store.mirror.index
 
     def info(self) -> dict[str, Any]:
-        """What there is to say of the collection, ready for JSON."""
-        return checking.describe(self._store)
+        """Facts about the collection, ready for JSON: items, bits, method, model and others."""
+        return maintenance.describe(self._store)
 
     def add(
         self,
@@ -232,10 +231,10 @@ class Collection:
         metadata: Sequence[dict[str, Any] | None] | None = None,
         sources: Sequence[str | Path | None] | None = None,
     ) -> Added:
-        """Add pictures or features that are not there yet.
+        """Add pictures or features that the collection does not have yet.
 
-        Works in batches, and what it has done stays done if it is interrupted: the same call
-        goes on from there.
+        Items are added in batches. If the call is interrupted, the finished batches stay, and the
+        same call goes on from there.
 
         Parameters
         ----------
@@ -243,21 +242,22 @@ class Collection:
             A picture, a folder of them or anything else that `zshash.datasets.open_data` reads;
             several such paths; features (n, d); pixels (n, height, width[, 3]) of uint8.
         labels : list, optional
-            For each item a word, a list of words or None; by default what the data says.
+            For each item a word, a list of words or None; by default the labels of the data.
         metadata : list of dict, optional
-            For each item whatever JSON can say.
+            For each item a dict that JSON can hold, or None.
         sources : list of str, optional
             For each item a path or an address; by default the paths of the pictures.
 
         Returns
         -------
         Added
-            New ids; what each thing that was there already equals; what could not be read.
+            Ids of the new items; for each thing that the collection had already, the id of the
+            item that it equals; what could not be read, and why.
 
         Warns
         -----
         PictureWarning
-            Of pictures that can not be read; they are left out.
+            If pictures can not be read; they are left out.
         """
         return adding.add_data(self._store, data, labels, metadata, sources)
 
@@ -268,12 +268,12 @@ class Collection:
         labels: Sequence[Any] | None = None,
         metadata: Sequence[dict[str, Any] | None] | None = None,
     ) -> Added:
-        """Add pictures whose files are given as bytes, for which the collection keeps copies.
+        """Add pictures given as the bytes of their files; the collection keeps a copy of each.
 
         The other parameters are those of `add`. A copy lies in the folder of the collection and
-        goes when its item does.
+        is deleted with its item.
         """
-        return keeping.add_files(self._store, files, labels, metadata)
+        return copies.add_files(self._store, files, labels, metadata)
 
     def add_codes(
         self,
@@ -283,13 +283,31 @@ class Collection:
         labels: Sequence[Any] | None = None,
         metadata: Sequence[dict[str, Any] | None] | None = None,
         contents: Sequence[bytes | None] | None = None,
+        model: str | None = None,
     ) -> Added:
         """Add packed codes (n, bytes) that the collection's hasher has made elsewhere.
 
-        The other parameters are those of `add`; `contents` are hashes of what each code stands
-        for, and a code whose hash is there already is left out.
+        Parameters
+        ----------
+        codes : ndarray of shape (n, bytes), uint8
+        sources, labels, metadata
+            As for `add`.
+        contents : list of bytes, optional
+            Hashes of the pictures or features that the codes were made from. A code whose hash the
+            collection has is left out.
+        model : str, optional
+            Checksum of the model that made the codes, such as `Model.checksum` or `Found.model`.
+            By default, the model that the collection has when it begins to write.
+
+        Raises
+        ------
+        OtherModel
+            If the collection has another model, or gets one before all codes are written. What was
+            written before that has been encoded again with all other items.
         """
-        codes = check_codes("codes", codes, self.n_bits)
+        with self._store.reading() as state:
+            adding.check_model(self.path, state, model)
+            codes = check_codes("codes", codes, state.n_bits)
         n = len(codes)
         columns = Columns(
             check_sources(sources, n),
@@ -297,12 +315,12 @@ class Collection:
             check_metadata(metadata, n),
             check_contents(contents, n),
         )
-        return adding.add_codes(self._store, codes, columns)
+        return adding.add_codes(self._store, codes, columns, model)
 
     def remove(self, ids: ArrayLike) -> int:
-        """Remove items and return how many; if one of them is unknown, nothing is removed."""
-        wanted = np.unique(searching.check_ids(ids))
-        keeping.remove(self._store, wanted)
+        """Remove items and return their number; if an id is unknown, nothing is removed."""
+        wanted = np.unique(items.check_ids(ids))
+        items.remove(self._store, wanted)
         return len(wanted)
 
     def find(self, where: str) -> Ids:
@@ -310,177 +328,150 @@ class Collection:
         return filtering.find(self._store, where)
 
     def unknown_fields(self, where: str) -> list[str]:
-        """Which keys of metadata a condition names that no item has: most likely misspelled."""
+        """Metadata keys in a condition that no item has: most likely they are misspelled."""
         return filtering.unknown_fields(self._store, where)
 
     def labels(self) -> dict[str, int]:
-        """How many items have each label, the most frequent first; "" stands for none."""
+        """Number of items with each label, the most frequent first; "" counts those without."""
         return dict(filtering.label_counts(self._store))
 
     def items(self, ids: ArrayLike | None = None) -> list[Item]:
-        """The items under some ids, in their order; by default all of them."""
+        """Items with the given ids, in the order of the ids; by default all items."""
         with self._store.reading():
-            wanted = self._store.ids() if ids is None else searching.check_ids(ids)
-            searching.check_known(self._store, wanted)
-            return searching.items(self._store, wanted.tolist())
+            wanted = self._store.ids() if ids is None else items.check_ids(ids)
+            items.check_known(self._store, wanted)
+            return items.items(self._store, wanted.tolist())
 
     def pictured(self, ids: ArrayLike) -> set[int]:
-        """Which of some ids have a thumbnail."""
+        """Those of the given ids whose items have a thumbnail."""
         with self._store.reading() as state:
-            return searching.pictured(self._store, state, searching.check_ids(ids).tolist())
+            return items.pictured(self._store, state, items.check_ids(ids).tolist())
 
     def thumbnail(self, number: int) -> bytes | None:
-        """A small picture of an item as JPEG, None where there is none."""
+        """Thumbnail of an item, as the bytes of a JPEG file, or None."""
         with self._store.reading():
-            searching.check_known(self._store, searching.check_ids([number]))
-            return searching.thumbnail(self._store, int(number))
+            items.check_known(self._store, items.check_ids([number]))
+            return items.thumbnail(self._store, int(number))
 
     def picture(self, number: int) -> Path | None:
-        """Where the picture of an item should be, None where that is unknown."""
-        return keeping.picture(self._store, self[number])
+        """Path where the picture of an item should be, or None if that is unknown."""
+        return copies.picture(self._store, self[number])
 
     def search(
-        self, query: Any, k: int = 20, *, where: str | None = None, distance: str = "hamming"
-    ) -> list[Match]:
-        """The `k` items nearest to a picture or to features, nearest first.
-
-        Parameters
-        ----------
-        query : path, bytes, ndarray
-            A picture's file, its bytes, its pixels (uint8), or features (d,).
-        k : int
-        where : str, optional
-            Only items that meet this condition, see `find`.
-        distance : {"hamming", "asymmetric"}
-            Compare bits with bits, or the real values before they became the query's bits with
-            the bits of the items: `Match.distance` is then the sum of these values, each with the
-            sign that the item's bit says, and the highest is the best.
-        """
-        return searching.nearest_to(self._store, query, Page(k), where, distance).matches
-
-    def radius(self, query: Any, r: int = 2, *, where: str | None = None) -> list[Match]:
-        """All items whose codes differ from the query's in at most `r` bits; see `search`."""
-        return searching.within_reach(self._store, query, r, where)
-
-    def encode(self, query: Any) -> NDArray[np.uint8]:
-        """The packed code (bytes,) of a picture or of features; see `search`."""
-        encoder = self.encoder
-        code: NDArray[np.uint8] = encoder.quantize(searching.projection_of_query(encoder, query))[0]
-        return code
-
-    def project(self, query: Any) -> NDArray[np.float32]:
-        """The real values (n_bits,) of a picture or of features whose signs are its code."""
-        values: NDArray[np.float32] = searching.projection_of_query(self.encoder, query)[0]
-        return values
-
-    def search_codes(
-        self, codes: ArrayLike, k: int = 20, *, where: str | None = None
-    ) -> list[list[Match]]:
-        """For each packed code the `k` nearest items, nearest first."""
-        checked = check_codes("codes", codes, self.n_bits)
-        found = searching.pages(self._store, checked, [Page(k)] * len(checked), where)
-        return [page.matches for page in found]
-
-    def pages(
         self,
-        codes: ArrayLike,
-        pages: Sequence[Page],
+        query: Any = None,
         *,
+        name: str | Sequence[str] | None = None,
+        item: int | ArrayLike | None = None,
+        code: bytes | ArrayLike | None = None,
+        values: ArrayLike | None = None,
+        k: int | None = None,
+        radius: int | None = None,
+        offset: int = 0,
         where: str | None = None,
-        encoder: Encoder | None = None,
-    ) -> list[Found]:
-        """For each packed code a page of its nearest items, and how many there are on all pages.
+        distance: str | None = None,
+        model: str | None = None,
+    ) -> Found | list[Found]:
+        """The items that fit a query best, best first.
+
+        Exactly one of `query`, `name`, `item`, `code` and `values` says what is searched for. Many
+        queries of one kind give a list of `Found`, all of them by the same model.
 
         Parameters
         ----------
-        codes : array of shape (n, bytes), uint8
-        pages : list of Page
-            One for each code.
+        query : path, bytes or ndarray
+            A picture's file, its bytes, its pixels (uint8), or features (d,). Many: a list of
+            pictures, pixels (n, height, width, 3), features (n, d), `Dataset` or `Pictures`.
+        name : str or list of str
+            Name of a category, also of one that the model has never seen.
+        item : int or list of int
+            Id of an item, whose code is searched for; it finds itself, too.
+        code : bytes or ndarray of shape (bytes,) or (n, bytes), uint8
+            Packed code.
+        values : ndarray of shape (n_bits,) or (n, n_bits)
+            Real numbers, one for each bit, such as the values before the sign that
+            `Model.project` returns.
+        k : int
+            Number of matches to return; by default 20, and with a `radius` all.
+        radius : int, optional
+            Largest number of bits in which the code of a match may differ from the query's.
+        offset : int
+            Number of matches to skip: the next page begins at the `offset` of this one plus `k`.
         where : str, optional
             Only items that meet this condition, see `find`.
-        encoder : Encoder, optional
-            What made the codes, if that was the collection's `encoder` some time ago.
+        distance : {"real", "bits"}
+            With "real" (the default), the query's values before the sign are compared with the bits
+            of the items; with "bits" (the default with a `radius`), bits with bits. For an item or
+            a code both are the same; a name has a rule of its own.
+        model : str, optional
+            Checksum of the model that made `code` or `values`, as `Found.model` says it.
+
+        Returns
+        -------
+        Found
+            A list of `Match`; its `total` counts the matches on all pages.
 
         Raises
         ------
         OtherModel
-            If the collection has another encoder by now.
+            If `model` is not the collection's model.
+
+        Warns
+        -----
+        PictureWarning
+            If one of many pictures can not be read; nothing is found for it.
         """
-        checked = check_codes("codes", codes, (encoder or self.encoder).hasher.n_bits)
-        return searching.pages(self._store, checked, pages, where, encoder)
+        page = {"k": k, "radius": radius, "offset": offset, "distance": distance, "model": model}
+        queries, is_many = make_queries(query, name, item, code, values, **page)
+        found = self.search_each(queries, where=where)
+        return found if is_many else found[0]
 
-    def search_weighted(
-        self, vectors: ArrayLike, k: int = 20, *, where: str | None = None
-    ) -> list[list[Match]]:
-        """For each vector (n_bits,) the `k` items of the largest inner product, largest first.
-
-        Vectors are real values as `project` gives them; a bit of an item counts as 1 or −1.
-        `Match.distance` is the product: the highest is the best.
-        """
-        checked = check_vectors(vectors, self.n_bits)
-        found = searching.weighted_pages(self._store, checked, [Page(k)] * len(checked), where)
-        return [page.matches for page in found]
-
-    def weighted_pages(
-        self,
-        vectors: ArrayLike,
-        pages: Sequence[Page],
-        *,
-        where: str | None = None,
-        encoder: Encoder | None = None,
-    ) -> list[Found]:
-        """As `pages`, for vectors as `search_weighted` takes them; pages have no radius."""
-        checked = check_vectors(vectors, (encoder or self.encoder).hasher.n_bits)
-        return searching.weighted_pages(self._store, checked, pages, where, encoder)
-
-    def radius_codes(
-        self, codes: ArrayLike, r: int = 2, *, where: str | None = None
-    ) -> list[list[Match]]:
-        """For each packed code all items at a distance of at most `r`."""
-        checked = check_codes("codes", codes, self.n_bits)
-        return searching.within(self._store, checked, r, where)
-
-    def search_name(self, name: str, k: int = 20, *, where: str | None = None) -> list[Match]:
-        """The `k` items that fit the name of a category best, best first.
-
-        The name may be of a category that the model has never seen. What `Match.distance` holds
-        is a score here: the higher, the better.
-        """
-        return naming.search_name(self._store, name, Page(k), where).matches
-
-    def page_of_name(self, name: str, page: Page, *, where: str | None = None) -> Found:
-        """A page of the items that fit a name best, and how many there are on all pages."""
-        return naming.search_name(self._store, name, page, where)
+    def search_each(self, queries: Sequence[Query], *, where: str | None = None) -> list[Found]:
+        """Search for several queries, each of any kind and with its own page; all by one model."""
+        return searching.search(self._store, queries, where)
 
     def explain_name(self, name: str) -> Meaning:
         """What a name means to the model: the seen categories nearest to it, and a forecast."""
-        return explaining.explain_name(self._store, name)
+        return naming.explain_name(self._store, name)
 
-    def explain_code(self, code: ArrayLike, n: int = 10) -> list[NearName]:
-        """The names of categories nearest to what a packed code (bytes,) means, nearest first.
+    def explain_code(
+        self,
+        code: ArrayLike | None = None,
+        *,
+        item: int | None = None,
+        model: str | None = None,
+        n: int = 10,
+    ) -> list[NearName]:
+        """The names of categories nearest to what a code means, nearest first.
 
         These are the categories that the model has seen, and all other labels of items as far as
-        their meaning is known.
+        their meaning is known. Give a packed `code` (bytes,), and the checksum of its `model` if it
+        is known; or the id of an `item`.
         """
-        checked = check_codes("code", np.atleast_2d(np.asarray(code)), self.n_bits)
-        return explaining.explain_code(self._store, checked[0], n)
+        return searching.names_near(self._store, Query(code=code, item=item, model=model), n)
+
+    def view(self) -> View:
+        """Generation, model and codes of one state of the collection."""
+        with self._store.reading() as state:
+            return View(state.generation, self._store.model, copy(self._store.mirror.index))
 
     def duplicates(self, r: int = 2) -> list[list[int]]:
         """Groups of items that look alike: each within `r` bits of the group's first one.
 
-        Groups have at least two members, come in the order of their lowest ids, and share none.
+        Groups have at least two members, come in the order of their lowest ids, and share
+        no members.
         """
         check_integer("r", r, 0)
         with self._store.reading() as state:
-            return grouping.groups(self._store.in_memory(state), r)
+            return duplicates.groups(self._store.in_memory(state), r)
 
     def sync(self, folder: str | Path) -> Synced:
-        """Add, change, move and remove items as the picture files of a folder were.
+        """Make the items agree with the picture files of a folder: add, change, move and remove.
 
-        A file is read again if its size or time is another one, and counts as changed if its
-        content is, too. A file that was moved keeps its id, labels and metadata, and so does one
+        A file is read again if its size or time has changed, and counts as changed if its content
+        has changed, too. A file that was moved keeps its id, labels and metadata, and so does one
         that was changed. Only items whose source lies in the folder are ever removed. A folder
-        without any picture is refused where items are from there: its disk may be missing.
+        without pictures is refused if items come from it: its disk may be missing.
 
         Returns
         -------
@@ -489,32 +480,46 @@ class Collection:
         """
         return syncing.sync(self._store, folder)
 
-    def reencode(self, hasher: Any) -> int:
-        """Give all items the codes of another hasher, or none of them; how many got one.
+    def reencode(self, model: Any) -> int:
+        """Give all items the codes of another model, or none; return how many got a new code.
 
         Features come from the collection where it keeps them, else from the pictures at the
         items' sources.
 
         Parameters
         ----------
-        hasher : Hasher or path-like
-            As for `create`. A hasher that is no file is taken for one that was trained on
-            features of the same network as the one before.
+        model : Model, Hasher or path-like
+            As for `create`. A hasher is taken for one that was trained on features of the same
+            network as the model before.
 
         Raises
         ------
         CollectionError
             If an item has neither features nor a picture.
         """
-        return reencoding.reencode(self._store, hasher)
+        return reencoding.reencode(self._store, model)
 
     def compact(self) -> dict[str, Any]:
-        """Give back the space of what was removed, and delete files that nobody needs."""
-        return tidying.compact(self._store)
+        """Free the space of removed items, and delete files that are no longer needed."""
+        return maintenance.compact(self._store)
 
-    def verify(self) -> list[str]:
-        """All that is wrong with the files of the collection; nothing where all is well."""
-        return checking.verify(self._store)
+    def verify(self, deep: bool = False) -> Verified:
+        """Everything that is wrong with the files of the collection, a sentence each.
+
+        Parameters
+        ----------
+        deep : bool
+            Also encode a random sample of items again and compare their codes, which finds codes
+            of another model. Features come from the collection where it keeps them, else from
+            pictures that are still there and unchanged.
+
+        Returns
+        -------
+        Verified
+            A list of sentences. `encoded` is the number of items that were encoded again, and
+            `not_encoded` of those that could not be.
+        """
+        return verifying.verify(self._store, deep)
 
 
 def _absolute(path: str | Path) -> Path:

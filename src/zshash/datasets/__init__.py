@@ -1,4 +1,4 @@
-"""Data on disk, and which of it is seen."""
+"""Data sets on disk, and their splits into seen and unseen categories."""
 
 from zshash.datasets.cifar import read_cifar
 from zshash.datasets.data import DataError, Dataset, Pictures
@@ -8,7 +8,6 @@ from zshash.datasets.folders import read_folder
 from zshash.datasets.idx import read_idx
 from zshash.datasets.manifests import read_manifest
 from zshash.datasets.mirflickr import read_mirflickr
-from zshash.datasets.mosaics import mosaics
 from zshash.datasets.opening import open_data
 from zshash.datasets.pseudo_unseen import PseudoUnseenSplit
 from zshash.datasets.splits import Split, conventional_split, zero_shot_split
@@ -25,7 +24,6 @@ __all__ = [
     "digits",
     "fetch",
     "load_features",
-    "mosaics",
     "open_data",
     "read_cifar",
     "read_folder",

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._pickles import ARRAYS, PickledArray, SafeUnpickler, UnpicklingError
-from zshash.datasets.data import DataError, Pictures
-from zshash.datasets.files import read_lines, unreadable
+from zshash.datasets.data import DataError, Pictures, read_lines, unreadable
 
 __all__ = ["is_cifar", "read_cifar"]
 
@@ -21,19 +20,19 @@ Batch = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Layout:
-    """How one of the published archives lays out its files.
+    """File layout of one published archive.
 
     Attributes
     ----------
     which : {"cifar10", "cifar100"}
     archive : str
-        Name of its folder.
+        Name of the archive's folder.
     batches : tuple of str
         Files with pictures, in their order.
     names : str
         File with the names of the categories.
     coarse_names : str
-        That with the names of the coarse categories, if any.
+        File with the names of the coarse categories, if any.
     """
 
     which: Which
@@ -69,7 +68,7 @@ LAYOUTS = (
 
 
 def is_cifar(folder: Path) -> bool:
-    """Whether a folder holds CIFAR-10 or CIFAR-100, itself or in the folder of an archive."""
+    """Whether a folder holds CIFAR-10 or CIFAR-100, directly or in the folder of an archive."""
     return bool(_found(folder, None))
 
 
@@ -79,8 +78,8 @@ def read_cifar(path: str | Path, which: Which | None = None, coarse: bool = Fals
     Parameters
     ----------
     path : path-like
-        The folder of an unpacked archive, of the Python or of the binary version; or that which
-        it is in.
+        The folder of an unpacked archive, of the Python or of the binary version; or the folder
+        above it.
     which : {"cifar10", "cifar100"}, optional
         Needed where a folder holds both.
     coarse : bool
@@ -120,7 +119,7 @@ def _find(path: Path, which: Which | None) -> tuple[Path, Layout]:
 
 
 def _found(path: Path, which: Which | None) -> list[tuple[Path, Layout]]:
-    """Layouts of which at least two files are there: "train" alone may be anything."""
+    """Folders and layouts with at least two files: a file "train" alone may be anything."""
     return [
         (folder, layout)
         for layout in LAYOUTS
@@ -155,14 +154,14 @@ def _kind(coarse: bool) -> str:
 
 
 def _read_binary(path: Path, layout: Layout, coarse: bool) -> Batch:
-    """Records of the labels, a byte each, and the pixels; CIFAR-100's coarse label is first."""
+    """Pictures and labels from records: labels, a byte each (CIFAR-100: coarse first), pixels."""
     n_labels = 1 if layout.which == "cifar10" else 2
     try:
         content = np.fromfile(path, dtype=np.uint8)
     except OSError as error:
         raise unreadable(path, error) from error
     if not content.size or content.size % (n_labels + N_PIXELS):
-        raise DataError(f"{path}: {content.size} bytes, not whole pictures: it is damaged")
+        raise DataError(f"{path}: {content.size} bytes, not whole pictures: the file is damaged")
     records = content.reshape(-1, n_labels + N_PIXELS)
     labels = records[:, 0 if coarse else n_labels - 1].astype(np.int64)
     return _upright(records[:, n_labels:]), labels
@@ -186,39 +185,39 @@ def _read_pickle(path: Path, layout: Layout, coarse: bool) -> Batch:
     if len(labels) != len(pixels) or not labels:
         raise DataError(f"{path}: {len(labels)} labels for {len(pixels)} pictures")
     if not all(type(label) is int and 0 <= label < 100 for label in labels):
-        raise DataError(f"{path}: labels that are not numbers from 0")
+        raise DataError(f"{path}: labels must be whole numbers from 0 to 99")
     return _upright(pixels), np.array(labels, dtype=np.int64)
 
 
 def _unpickle(path: Path) -> dict[str, Any]:
-    """A dictionary with its keys as text, whether Python 2 or 3 wrote it."""
+    """Pickled dictionary with its keys as text, whether Python 2 or 3 wrote it."""
     try:
         with path.open("rb") as file:
             content = SafeUnpickler(file, ARRAYS).load()
     except OSError as error:
         raise unreadable(path, error) from error
     except UnpicklingError as error:
-        raise DataError(f"{path}: damaged, or not of CIFAR: {error}") from error
+        raise DataError(f"{path}: damaged, or no file of CIFAR: {error}") from error
     if not isinstance(content, dict):
-        raise DataError(f"{path}: not of CIFAR: a dictionary expected")
+        raise DataError(f"{path}: no file of CIFAR: a dictionary expected")
     return {_text(key): value for key, value in content.items()}
 
 
 def _listed(path: Path, content: dict[str, Any], key: str) -> list[Any]:
     value = content.get(key)
     if not isinstance(value, list):
-        raise DataError(f"{path}: not of CIFAR: there is no list {key!r}")
+        raise DataError(f"{path}: no file of CIFAR: there is no list {key!r}")
     return value
 
 
 def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    return value if isinstance(value, str) else ""  # anything else may take for ever to print
+    return value if isinstance(value, str) else ""  # printing anything else may never end
 
 
 def _upright(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Pictures as rows of red, then green, then blue planes to (n, 32, 32, 3)."""
+    """Turn rows of red, green and blue planes into pictures of shape (n, 32, 32, 3)."""
     return np.ascontiguousarray(pixels.reshape(-1, *SHAPE).transpose(0, 2, 3, 1))
 
 

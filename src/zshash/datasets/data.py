@@ -1,6 +1,5 @@
-"""What every reader gives: pictures or features, with their labels and the names of these."""
+"""Data sets as every reader returns them: pictures or features, with labels and names."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +8,16 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DataError", "Dataset", "Labels", "Pictures", "as_labels", "bears", "tell_apart"]
+__all__ = [
+    "DataError",
+    "Dataset",
+    "Labels",
+    "Pictures",
+    "as_labels",
+    "bears",
+    "read_lines",
+    "unreadable",
+]
 
 Labels = NDArray[np.int64] | NDArray[np.bool_]
 Item = TypeVar("Item")
@@ -21,14 +29,14 @@ class DataError(ValueError):
 
 @dataclass(frozen=True)
 class Dataset:
-    """Features and what is known about them.
+    """Features with their labels, names and origin.
 
     Attributes
     ----------
     X : ndarray of shape (n, d), float32
     labels : ndarray of shape (n,), int, or (n, c), bool, or None
-        Number of each sample's category in `names`; or which of them it belongs to, where it may
-        be several, or none.
+        Number of each sample's category in `names`. Where a sample may have several categories
+        or none: whether it belongs to each of them, a column for each name.
     names : tuple of str
         Category names.
     synsets : tuple of str
@@ -36,9 +44,9 @@ class Dataset:
     images : ndarray of shape (n, height, width), uint8, or None
         Small pictures to show.
     paths : tuple of str
-        Where the samples come from, empty where that is not known.
+        Where the samples come from; empty if unknown.
     extractor : dict or None
-        The network that made the features, its options and its fingerprint, where that is known.
+        The network that made the features, its options and its fingerprint; None if unknown.
     """
 
     X: NDArray[np.float32]
@@ -53,7 +61,7 @@ class Dataset:
         return len(self.X)
 
     def select(self, rows: NDArray[np.int64]) -> Self:
-        """Some of the samples, all categories."""
+        """Data set of the given rows; all categories stay."""
         return replace(
             self,
             X=self.X[rows],
@@ -65,7 +73,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Pictures and what is known about them, before any feature is extracted.
+    """Pictures with their labels, names and origin, before features are extracted.
 
     Attributes
     ----------
@@ -74,7 +82,7 @@ class Pictures:
     labels, names, synsets
         As in `Dataset`.
     root : Path or None
-        The folder or file that they were read from.
+        The folder or file that the pictures were read from.
 
     Examples
     --------
@@ -95,13 +103,13 @@ class Pictures:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files, as text; empty where there are none."""
+        """Paths of the files, as text; empty where the pictures are pixels."""
         if isinstance(self.sources, np.ndarray):
             return ()
         return tuple(map(str, self.sources))
 
     def select(self, rows: NDArray[np.int64]) -> Self:
-        """Some of the pictures, all categories."""
+        """Pictures of the given rows; all categories stay."""
         sources: Sequence[Path] | NDArray[np.uint8]
         if isinstance(self.sources, np.ndarray):
             sources = self.sources[rows]
@@ -119,7 +127,7 @@ def _pick_all(items: tuple[Item, ...], rows: NDArray[np.int64]) -> tuple[Item, .
 
 
 def bears(labels: NDArray[Any], categories: ArrayLike) -> NDArray[np.bool_]:
-    """Which samples belong to at least one of some categories.
+    """Which samples belong to at least one of the given categories.
 
     >>> bears(np.array([0, 2, 1]), [1, 2])
     array([False,  True,  True])
@@ -135,15 +143,15 @@ def bears(labels: NDArray[Any], categories: ArrayLike) -> NDArray[np.bool_]:
 def as_labels(
     own: Sequence[Sequence[str]], names: Sequence[str] | None = None
 ) -> tuple[Labels, tuple[str, ...]]:
-    """Words that each sample is labelled with, as numbers and the names these stand for.
+    """Labels and category names from the words that each sample is labelled with.
 
     Parameters
     ----------
     own : list of list of str
-        The words of each sample. Where each has exactly one, the labels are numbers, else a 0/1
-        matrix.
+        The words of each sample. Where each sample has exactly one word, the labels are numbers,
+        else a 0/1 matrix.
     names : list of str, optional
-        All categories, in their order; by default the words that occur, in that of the alphabet.
+        All categories, in their order; by default the words that occur, sorted.
 
     Examples
     --------
@@ -163,14 +171,21 @@ def as_labels(
     return matrix, tuple(names)
 
 
-def tell_apart(names: Sequence[str], synsets: Sequence[str], origin: str | Path) -> tuple[str, ...]:
-    """Names with the WordNet id behind those that several categories share.
+def read_lines(path: Path) -> list[str]:
+    """Lines of a text file."""
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 text") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
 
-    >>> tell_apart(["crane", "dog", "crane"], ["n02012849", "n02084071", "n03126707"], "here")
-    ('crane (n02012849)', 'dog', 'crane (n03126707)')
+
+def unreadable(path: str | Path, error: OSError) -> DataError:
+    """Error for a file or a folder that can not be read.
+
+    >>> raise unreadable("cats", PermissionError(13, "Permission denied"))
+    Traceback (most recent call last):
+    zshash.datasets.data.DataError: cats: Permission denied
     """
-    shared = {name for name, count in Counter(names).items() if count > 1}
-    if shared and not synsets:
-        raise DataError(f"{origin}: several categories have the name {min(shared)!r}: add wnids")
-    pairs = zip(names, synsets or names, strict=True)
-    return tuple(f"{name} ({synset})" if name in shared else name for name, synset in pairs)
+    return DataError(f"{path}: {error.strerror or 'it can not be read'}")

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from zshash._cache import cache_folder
 from zshash._extras import needs
-from zshash.datasets.data import DataError
-from zshash.datasets.files import unreadable
+from zshash.datasets.data import DataError, unreadable
 
-__all__ = ["ELSEWHERE", "KNOWN", "Archive", "download", "fetch"]
+__all__ = ["ELSEWHERE", "KNOWN", "Archive", "DownloadError", "download", "fetch"]
 
 
 class Archive(NamedTuple):
@@ -95,11 +94,15 @@ ELSEWHERE = {
     "https://press.liacs.nl/mirflickr/mirdownload.html, and unpack the second into a folder "
     "mirflickr25k_annotations_v080 beside the pictures",
 }
-"""How to come by those that can not."""
+"""Where to get the data sets that can not be fetched."""
+
+
+class DownloadError(DataError):
+    """A data set that can not be fetched; the message says how else to get it."""
 
 
 def fetch(name: str) -> Path:
-    """Fetch a known data set, unless it is there from an earlier time.
+    """Fetch a known data set, unless an earlier call has fetched it.
 
     Parameters
     ----------
@@ -109,15 +112,15 @@ def fetch(name: str) -> Path:
     Returns
     -------
     Path
-        A folder in the cache, which ``ZSHASH_CACHE`` can name.
+        A folder in the cache; the environment variable ``ZSHASH_CACHE`` can name another cache.
 
     Raises
     ------
     DataError
-        If it can not be fetched, or is not what was published.
+        If the data set can not be fetched, or differs from what was published.
     """
     if name in ELSEWHERE:
-        raise DataError(f"{name}: {ELSEWHERE[name]}; then give the folder with --from")
+        raise DownloadError(f"{name}: {ELSEWHERE[name]}; then read the data from that folder")
     if name not in KNOWN:
         raise DataError(f"{name}: not one of the known data sets {', '.join(KNOWN)}")
     return download(name, KNOWN[name], cache_folder("datasets", name))
@@ -129,15 +132,15 @@ def download(name: str, archives: Sequence[Archive], folder: Path) -> Path:
     Parameters
     ----------
     name : str
-        What to call the data in messages.
+        Name of the data in messages.
     archives : sequence of Archive
     folder : Path
-        Where to work; the data is then in ``files`` in it.
+        Folder to work in; the data is then in its folder ``files``.
     """
     target = folder / "files"
     if target.is_dir():
         return target
-    # of its own, as another process may do the same at the same time
+    # a temporary folder, as another process may fetch the same data at the same time
     with TemporaryDirectory(prefix=".fetching-", dir=folder, ignore_cleanup_errors=True) as work:
         whole = Path(work) / "files"
         whole.mkdir()
@@ -161,22 +164,22 @@ def _retrieve(name: str, archive: Archive, folder: Path) -> Path:
                 path=folder,
                 progressbar=sys.stderr.isatty(),
             )
-    except ValueError as error:  # of pooch, and of an address that makes no sense
-        raise DataError(
-            f"{name}: what came from {archive.url} is not what was published there (its checksum "
-            "differs): try again, or give the folder with --from"
+    except ValueError as error:  # raised by pooch, and for an address that makes no sense
+        raise DownloadError(
+            f"{name}: the file from {archive.url} is not the one that was published (its checksum "
+            "differs): try again, or read the data from a folder that holds them"
         ) from error
     except OSError as error:
-        raise DataError(
+        raise DownloadError(
             f"{name}: could not be downloaded from {archive.url} ({_reason(error)}): try again, "
-            "or give the folder with --from"
+            "or read the data from a folder that holds them"
         ) from error
     return Path(path)
 
 
 @contextmanager
 def _quiet(logger: Logger) -> Iterator[None]:
-    """Without a line for each file, which a progress bar says better."""
+    """Silence the log line for each file: a progress bar shows the same."""
     level = logger.level
     logger.setLevel(WARNING)
     try:
@@ -194,7 +197,7 @@ def _reason(error: OSError) -> str:
 
 
 def _unpack(name: str, path: Path, folder: Path) -> None:
-    """Unpack an archive into a folder; a file that is none is moved there."""
+    """Unpack an archive into a folder; a file that is no archive is moved there."""
     try:
         if path.name.endswith((".tar.gz", ".tgz", ".tar")):
             _untar(path, folder)
@@ -208,7 +211,7 @@ def _unpack(name: str, path: Path, folder: Path) -> None:
 
 
 def _untar(path: Path, folder: Path) -> None:
-    # Python 3.11.3 and earlier have no filter, so members are looked at here as well
+    # Python 3.11.3 and earlier have no filter, so members are checked here as well
     options: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
     with tarfile.open(path) as archive:
         members = archive.getmembers()
@@ -225,7 +228,7 @@ def _unzip(path: Path, folder: Path) -> None:
 
 
 def _stays_inside(name: str) -> bool:
-    r"""Whether a name in an archive is that of a place below the folder, on any system.
+    r"""Whether a name in an archive stays below the folder, on any operating system.
 
     >>> _stays_inside("val/images/1.JPEG"), _stays_inside("../1.JPEG"), _stays_inside("C:\\1.JPEG")
     (True, False, False)
@@ -238,5 +241,5 @@ def _rename(whole: Path, target: Path) -> None:
     try:
         whole.rename(target)
     except OSError as error:
-        if not target.is_dir():  # else somebody was faster, with the same content
+        if not target.is_dir():  # else another process was faster, with the same content
             raise unreadable(target, error) from error

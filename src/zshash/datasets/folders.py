@@ -1,4 +1,4 @@
-"""A folder for each category, as people keep their pictures; ImageNet and Tiny-ImageNet too."""
+"""Pictures in a folder for each category; ImageNet and Tiny-ImageNet, too."""
 
 import warnings
 from collections.abc import Sequence
@@ -7,22 +7,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zshash.datasets.data import DataError, Pictures, tell_apart
+from zshash.datasets.data import DataError, Pictures
 from zshash.datasets.listing import SUFFIXES, contents, pictures_below, unread_below
-from zshash.datasets.synset_names import is_synset, synset_names
+from zshash.datasets.synset_names import is_synset, synset_names, tell_apart
 from zshash.datasets.tiny_imagenet import is_tiny_imagenet, read_tiny_imagenet
 
 __all__ = ["SUFFIXES", "read_folder", "read_imagenet"]
 
 TABLES = (".npy", ".npz", ".parquet")
-"""How tables of features end, one of which or a folder of which is read elsewhere."""
+"""Endings of tables of features, which are not read as pictures."""
 
-# in the order that pictures come in
+# in the order of their pictures in a data set
 SPLITS = ("train", "val", "valid", "validation", "test")
 
 
 class _Part(NamedTuple):
-    """Pictures directly in a folder, and those in its folders for the categories."""
+    """Pictures directly in a folder, and the pictures in its folders of categories."""
 
     folder: Path
     loose: list[Path]
@@ -35,14 +35,14 @@ def read_folder(path: str | Path) -> Pictures:
     Parameters
     ----------
     path : path-like
-        A folder with one of these layouts, in which hidden files, and files that are no pictures,
-        do not count:
+        A folder with one of these layouts. Hidden files and files that are no pictures do not
+        count.
 
-        - A folder for each category, with its pictures at any depth. Where all of them are WordNet
-          ids ("n02123045"), names come from a ``words.txt`` in the folder or the one above it,
-          else from WordNet.
+        - A folder for each category, with its pictures at any depth. Where all folders are named
+          by WordNet ids ("n02123045"), names come from a ``words.txt`` in the folder or the one
+          above it, else from WordNet.
         - Nothing but folders ``train``, ``val`` (``valid``, ``validation``) and ``test``, which
-          hold such folders.
+          hold folders of categories.
         - Tiny-ImageNet-200.
         - Pictures only: they have no labels.
 
@@ -54,13 +54,13 @@ def read_folder(path: str | Path) -> Pictures:
     Raises
     ------
     DataError
-        If there are no pictures, or some of them are beside the folders of the categories.
+        If there are no pictures, or pictures lie beside the folders of categories.
 
     Warns
     -----
     UserWarning
-        If folders hold no pictures, pictures of a split no labels, or pictures are of a kind that
-        is not read; they are left out.
+        If folders hold no pictures, pictures of a split have no labels, or pictures are of a kind
+        that is not read; these are left out.
     """
     root = Path(path)
     if not root.is_dir():
@@ -78,9 +78,9 @@ def read_folder(path: str | Path) -> Pictures:
 
 
 def read_imagenet(path: str | Path) -> Pictures:
-    """Read ImageNet: folders that are WordNet ids, or ``train`` and ``val`` with such folders.
+    """Read ImageNet: folders named by WordNet ids, or ``train`` and ``val`` with such folders.
 
-    These may also be where the archives of ILSVRC put them, in ``ILSVRC/Data/CLS-LOC``.
+    The folders may also be in ``ILSVRC/Data/CLS-LOC``, where the archives of ILSVRC put them.
     """
     root = Path(path)
     homes = (root / "ILSVRC" / "Data" / "CLS-LOC", root / "Data" / "CLS-LOC", root)
@@ -91,7 +91,7 @@ def read_imagenet(path: str | Path) -> Pictures:
 
 
 def _splits(root: Path) -> list[Path]:
-    """The parts of a data set in their order; the folder itself where it is not in parts."""
+    """Folders of the splits in their order; the folder itself where there are no splits."""
     folders, pictures = contents(root)
     names = {folder.name.lower() for folder in folders}
     if pictures or not names or not names <= set(SPLITS):
@@ -120,7 +120,7 @@ def _unlabelled(root: Path, pictures: Sequence[Path]) -> Pictures:
 
 
 def _tables_in(root: Path) -> str:
-    """A hint where tables of features lie in a folder."""
+    """A hint for the message, where a folder holds tables of features."""
     if not any(path.suffix.lower() in TABLES for path in root.iterdir()):
         return ""
     return ", but tables: give one of them, or the folder to zshash fit, encode or info"
@@ -156,7 +156,7 @@ def _found(parts: Sequence[_Part]) -> list[str]:
 
 
 def _united(root: Path, parts: Sequence[_Part]) -> Pictures:
-    """Pictures of all parts, one after the other, with the categories of all."""
+    """Pictures of all parts, one part after the other, with the categories of all parts."""
     found = _found(parts)
     sources: list[Path] = []
     labels: list[int] = []
@@ -172,7 +172,7 @@ def _united(root: Path, parts: Sequence[_Part]) -> Pictures:
 def _names(
     root: Path, parts: Sequence[_Part], found: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of the categories, and their WordNet ids where the folders have these."""
+    """Names of the categories, and their WordNet ids where folders are named by ids."""
     if not all(map(is_synset, found)):
         return tuple(found), ()
     beside = [part.folder for part in parts]

@@ -1,7 +1,7 @@
 """MNIST and Fashion-MNIST: arrays of bytes in files of the type idx, plain or packed with gzip.
 
-Such a file begins with two zeros, the type (8: bytes) and the number of dimensions, a byte each,
-and the dimensions, four bytes each.
+An idx file begins with two zeros, the type (8: bytes) and the number of dimensions, one byte each;
+then come the dimensions, four bytes each.
 """
 
 import gzip
@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash.datasets.data import DataError, Pictures
+from zshash.datasets.data import DataError, Pictures, unreadable
 from zshash.datasets.digits import NAMES as DIGITS
-from zshash.datasets.files import unreadable
 
 __all__ = ["is_idx", "read_idx"]
 
@@ -25,12 +24,12 @@ FASHION = (
 FOLDERS = (".", "raw", "MNIST/raw", "FashionMNIST/raw")
 PARTS = ("train", "t10k")
 SIDE = 28
-# no stream of deflate is packed more densely
+# the highest ratio that deflate, the compression of gzip, can reach
 MAX_PACKED = 1032
 
 
 def is_idx(folder: Path) -> bool:
-    """Whether a folder holds MNIST or Fashion-MNIST, itself or where PyTorch puts them."""
+    """Whether a folder holds MNIST or Fashion-MNIST, directly or where PyTorch puts the files."""
     return bool(_homes(folder, None))
 
 
@@ -41,15 +40,15 @@ def read_idx(path: str | Path, fashion: bool | None = None) -> Pictures:
     ----------
     path : path-like
         A folder with ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the same with
-        ``t10k``, plain or as ``.gz``; or one where they are in ``raw``, ``MNIST/raw`` or
+        ``t10k``, plain or as ``.gz``; or a folder with these files in ``raw``, ``MNIST/raw`` or
         ``FashionMNIST/raw``.
     fashion : bool, optional
-        Whether it is Fashion-MNIST; by default, whether the name of the folder says so.
+        Whether the data is Fashion-MNIST; by default, whether the name of the folder says so.
 
     Returns
     -------
     Pictures
-        All pictures as one array of shape (n, 28, 28), those to train with first.
+        All pictures as one array of shape (n, 28, 28), training pictures first.
 
     Raises
     ------
@@ -94,7 +93,7 @@ def _file(folder: Path, part: str, kind: str) -> Path | None:
 
 
 def _is_fashion(folder: Path, home: Path) -> bool:
-    """Whether the given folder, or one on the way from it to the files, is called so."""
+    """Whether the given folder, or one between it and the files, has "fashion" in its name."""
     named = folder.resolve()
     if named.name == "raw":
         named = named.parent
@@ -130,7 +129,7 @@ def _read(folder: Path, part: str, kind: str) -> NDArray[np.uint8]:
 
 
 def _read_array(path: Path, file: BufferedIOBase, sides: tuple[int, ...]) -> NDArray[np.uint8]:
-    """An array of shape (n, *sides), never more of the file than its header promises."""
+    """Array of shape (n, *sides) from a file that is exactly as long as its header says."""
     magic = bytes([0, 0, 8, 1 + len(sides)])
     header = file.read(4 + 4 * (1 + len(sides)))
     if header[:4] != magic or len(header) < 4 + 4 * (1 + len(sides)):
@@ -142,17 +141,17 @@ def _read_array(path: Path, file: BufferedIOBase, sides: tuple[int, ...]) -> NDA
     _check_size(path, size)
     content = bytearray(size)
     if _fill(file, content) < size:
-        raise DataError(f"{path}: cut off: {size} bytes were promised")
+        raise DataError(f"{path}: cut off: its header promises {size} bytes")
     if file.read(1):
-        raise DataError(f"{path}: damaged: it is longer than the {size} bytes that were promised")
+        raise DataError(f"{path}: damaged: longer than the {size} bytes that its header promises")
     return np.frombuffer(content, np.uint8).reshape(n, *sides)
 
 
 def _check_size(path: Path, size: int) -> None:
-    """Refuse a promise that the file can not hold, before memory is taken for it."""
+    """Refuse a header that promises more than the file can hold, before memory is taken."""
     packed = path.suffix == ".gz"
     if size > path.stat().st_size * (MAX_PACKED if packed else 1):
-        raise DataError(f"{path}: cut off: {size} bytes were promised")
+        raise DataError(f"{path}: cut off: its header promises {size} bytes")
 
 
 def _fill(file: BufferedIOBase, content: bytearray) -> int:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from zshash.datasets.files import unreadable
+from zshash.datasets.data import unreadable
 
 __all__ = ["SUFFIXES", "contents", "is_picture", "pictures_below", "unread_below"]
 
@@ -25,7 +25,7 @@ Identity = tuple[int, int]
 
 
 def is_picture(name: str) -> bool:
-    """Whether a file is called like a picture.
+    """Whether a file has the name of a picture and is not hidden.
 
     >>> is_picture("n02123045_1.JPEG"), is_picture("notes.txt"), is_picture(".cat.jpg")
     (True, False, False)
@@ -48,16 +48,15 @@ def contents(folder: Path) -> tuple[list[Path], list[Path]]:
 def pictures_below(folder: Path, parent: Path) -> list[Path]:
     """The pictures at any depth below a folder, sorted by the parts of their paths.
 
-    Links to folders are followed, but no folder is visited twice and none that leads back to
-    `parent`.
+    Links to folders are followed, but no folder is visited twice, and `parent` is not visited.
     """
     return list(_walk(folder, {_identity(parent)}))
 
 
 def unread_below(folder: Path) -> Counter[str]:
-    """How many pictures of kinds that are not read are below a folder, by their endings."""
+    """Number of pictures below a folder of kinds that are not read, by their endings."""
     names = (name for _, _, files in os.walk(folder) for name in files if not _is_hidden(name))
-    suffixes = (os.path.splitext(name)[1].lower() for name in names)  # noqa: PTH122, of many
+    suffixes = (os.path.splitext(name)[1].lower() for name in names)  # noqa: PTH122, faster for many names
     return Counter(suffix for suffix in suffixes if suffix in UNREAD)
 
 
@@ -97,7 +96,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_new(folder: str | Path, visited: set[Identity]) -> bool:
-    """Whether a folder was not visited before; now it is."""
+    """Note that a folder is visited; False if it was visited before."""
     identity = _identity(folder)
     if identity in visited:
         return False

@@ -8,10 +8,9 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zshash.datasets.data import DataError, Pictures, as_labels, tell_apart
-from zshash.datasets.files import unreadable
+from zshash.datasets.data import DataError, Pictures, as_labels, unreadable
 from zshash.datasets.parquet import column_names, read_columns
-from zshash.datasets.synset_names import is_synset, synset_names
+from zshash.datasets.synset_names import is_synset, synset_names, tell_apart
 
 __all__ = ["read_manifest"]
 
@@ -24,7 +23,7 @@ BETWEEN_LABELS = re.compile("[;|]")
 
 
 class _Table(NamedTuple):
-    """Columns of a manifest, and where a person finds each row: in which line, say."""
+    """Columns of a manifest, and the place of each row in the file, such as its line number."""
 
     path: Path
     columns: dict[str, list[Any]]
@@ -41,11 +40,11 @@ def read_manifest(path: str | Path) -> Pictures:
         A CSV file with a header (UTF-8; commas, semicolons or tabs), or a Parquet file, with
         columns
 
-        - ``path`` (or ``file``, ``filename``, ``image``): relative ones are relative to the
+        - ``path`` (or ``file``, ``filename``, ``image``): relative paths are relative to the
           folder of the manifest;
-        - ``label`` (or ``category``, ``class``), one each; or ``labels`` (or ``tags``), several
-          with ``;`` or ``|`` between them, in Parquet also as lists. An empty cell is no label.
-          Without such a column there are no labels;
+        - ``label`` (or ``category``, ``class``), one label; or ``labels`` (or ``tags``), several
+          labels with ``;`` or ``|`` between them, in Parquet also as lists. An empty cell is no
+          label. Without such a column there are no labels;
         - optionally ``wnid``, the WordNet id of the label.
 
     Returns
@@ -56,7 +55,7 @@ def read_manifest(path: str | Path) -> Pictures:
     Raises
     ------
     DataError
-        If it is no such table.
+        If the file is no such table.
 
     Examples
     --------
@@ -121,7 +120,7 @@ def _parse(path: Path, text: str) -> _Table:
 
 
 def _delimiter(text: str) -> str:
-    r"""The mark that splits the header into the most names.
+    r"""Delimiter that splits the header into the most names.
 
     >>> _delimiter("path;label\n1,5.jpg;cat")
     ';'
@@ -174,7 +173,7 @@ def _text(cell: object) -> str:
     >>> _text(" cat "), _text(7), _text(7.0), _text(None), _text(float("nan"))
     ('cat', '7', '7', '', '')
     """
-    if isinstance(cell, float):  # whole numbers become so where a column has gaps
+    if isinstance(cell, float):  # whole numbers become floats in a column with gaps
         cell = None if isnan(cell) else int(cell) if cell.is_integer() else cell
     if isinstance(cell, bytes):
         cell = cell.decode("utf-8", "replace")

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash.datasets.data import DataError, Pictures
-from zshash.datasets.files import read_lines
+from zshash.datasets.data import DataError, Pictures, read_lines
 from zshash.datasets.listing import contents
 
 __all__ = ["is_mirflickr", "read_mirflickr"]
@@ -45,18 +44,18 @@ def read_mirflickr(path: str | Path, relevant: bool = False) -> Pictures:
     Parameters
     ----------
     path : path-like
-        A folder with ``im1.jpg`` … ``im25000.jpg``, or with these in ``mirflickr``; and the tags,
-        a file ``TAG.txt`` each with the numbers of its pictures, in a folder whose name contains
-        "annotations", inside or beside.
+        A folder with ``im1.jpg`` … ``im25000.jpg``, or with these in ``mirflickr``. Each tag is a
+        file ``TAG.txt`` with the numbers of its pictures, in a folder whose name contains
+        "annotations", inside or beside the given folder.
     relevant : bool
-        Whether to use only the tags that were checked to be relevant (``TAG_r1.txt``), not those
-        that may apply.
+        Whether to use only tags that were checked to be relevant (``TAG_r1.txt``), not tags that
+        may apply.
 
     Returns
     -------
     Pictures
         In the order of their numbers, labels as a matrix of shape (n, number of tags). Numbers
-        of the collection whose picture is not there do not count.
+        without a picture in the folder do not count.
 
     Raises
     ------
@@ -96,7 +95,7 @@ def _pictures(path: Path) -> dict[int, Path]:
 
 
 def _number(name: str) -> int:
-    """Number in the name of a picture, 0 where it is none of the collection.
+    """Number in the name of a picture, 0 for any other name.
 
     >>> _number("im25.jpg"), _number("image.jpg")
     (25, 0)
@@ -106,7 +105,7 @@ def _number(name: str) -> int:
 
 
 def _annotations(path: Path) -> Path | None:
-    """The folder of tags: inside, beside, or where everything was unpacked into one folder."""
+    """Folder of the tag files: inside, beside, or the folder of the pictures itself; or None."""
     for folder in (path, path / ARCHIVE, path.resolve().parent):
         for child in _folders_in(folder):
             if "annotations" in child.name.lower() and _tag_files(child, relevant=False):
@@ -118,12 +117,12 @@ def _annotations(path: Path) -> Path | None:
 def _folders_in(folder: Path) -> list[Path]:
     try:
         return contents(folder)[0]
-    except DataError:  # not there, or not for us to look at
+    except DataError:  # missing, or not readable
         return []
 
 
 def _tag_files(folder: Path, relevant: bool) -> dict[str, Path]:
-    """Files by their tag, sorted."""
+    """Tag files by tag, sorted."""
     files = {}
     for path in folder.glob("*.txt"):
         hidden = path.name.startswith(".") or path.stem.lower().startswith("readme")

@@ -1,4 +1,4 @@
-"""Data by its path or its name, whatever it is."""
+"""Data of any kind, opened by its path or by the name of a known data set."""
 
 import difflib
 from collections.abc import Callable
@@ -39,7 +39,7 @@ ACCEPTED = (
 
 
 def open_data(source: str | Path, files: str | Path | None = None) -> Dataset | Pictures:
-    """Read data of any kind that is known here.
+    """Read data of any known kind.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def open_data(source: str | Path, files: str | Path | None = None) -> Dataset | 
     Raises
     ------
     DataError
-        If there is nothing of that name, or it can not be read.
+        If nothing has this name, or the data can not be read.
     """
     if files is not None:
         return _read_named(str(source), Path(files))
@@ -74,7 +74,7 @@ def open_data(source: str | Path, files: str | Path | None = None) -> Dataset | 
 
 
 def is_data(path: Path) -> bool:
-    """Whether a file is called like one that `open_data` reads.
+    """Whether a file name has an ending that `open_data` reads.
 
     >>> is_data(Path("features.npz")), is_data(Path("model.zshash"))
     (True, False)
@@ -123,7 +123,7 @@ def _unknown(name: str, folder: Path | None) -> DataError:
     if near:
         hint = f"did you mean {near[0]!r}?"
     elif folder is not None:
-        hint = f"a folder for its files goes with one of {', '.join(NAMES)}"
+        hint = f"a folder of files can only be given for one of {', '.join(NAMES)}"
     elif may_be_name:
         hint = f"known data sets are {', '.join(NAMES)}"
     else:

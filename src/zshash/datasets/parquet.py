@@ -34,7 +34,7 @@ def column_names(path: Path) -> list[str]:
 
 def count_row_groups(path: Path) -> int:
     """How many row groups a file has."""
-    column_names(path)  # says what is wrong with the file
+    column_names(path)  # raises if the file is damaged
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
@@ -44,7 +44,7 @@ def count_row_groups(path: Path) -> int:
 def read_columns(
     path: Path, names: Sequence[str], group: int | None = None
 ) -> dict[str, list[Any]]:
-    """Values of some columns, as Python has them, of one row group or all; None for no value."""
+    """Values of the columns as Python objects, of one row group or all; None for no value."""
     table = _read(path, names, group)
     return {name: table.column(name).to_pylist() for name in names}
 
@@ -54,7 +54,7 @@ def read_matrix(path: Path, name: str, group: int | None = None) -> NDArray[Any]
     column = _read(path, [name], group).column(name)
     if not _holds_lists_of_numbers(column.type):
         raise DataError(f"{path}: the column {name} must hold lists of numbers, not {column.type}")
-    # block by block, for lists in one block can not have more than 2**31 values in all
+    # block by block, as the lists of one block can not have more than 2**31 values in all
     blocks = [block for block in column.chunks if len(block)]
     if not blocks:
         raise DataError(f"{path}: there are no rows")

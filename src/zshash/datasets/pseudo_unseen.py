@@ -21,15 +21,15 @@ from zshash.datasets.splits import (
 
 __all__ = ["PseudoUnseenSplit"]
 
-MAX_QUERIES = 1000  # where nobody says how many
+MAX_QUERIES = 1000  # where `n_queries` is not given
 
 
 class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no types
-    """Folds that hold out whole categories, all of which have labels.
+    """Folds that hold out whole labelled categories, as if they were unseen.
 
-    Parameters that suit categories which nobody labelled can not be chosen by looking at these:
-    there is nothing to look at. They can be chosen by categories that do have labels and are not
-    trained on. Folds hold out different categories as long as there are some left.
+    Parameters that suit unlabelled categories can not be chosen on these categories: there are no
+    labels to measure by. They can be chosen on labelled categories that are not trained on. Folds
+    hold out different categories as long as there are some left.
 
     Parameters
     ----------
@@ -39,18 +39,18 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         Categories to hold out in each fold, or groups of categories where there are `groups`; by
         default a tenth of them, at least one.
     n_queries : int, optional
-        Samples of the held-out categories to search with. The others are there to be found. By
+        Samples of the held-out categories to search with; the others stay to be found. By
         default half of the samples, at most 1,000.
     distractors : float, default=0.2
-        The share of the other categories' samples that `split` keeps from training and puts
-        among those to be searched.
+        Share of the other categories' samples that `split` keeps out of training and adds to the
+        samples to be searched.
     random_state : int, RandomState or None
         An int gives the same folds in every call.
 
     Notes
     -----
-    `split` is for scikit-learn: what is trained on is not tested on, so the samples to be searched
-    are those of the test part. `folds` follows the protocol of this package, where everything but
+    `split` is for scikit-learn: training samples are not tested on, so only the test part is
+    searched. `folds` follows the protocol of this package, where everything but
     the queries is searched, training samples included.
 
     Examples
@@ -99,7 +99,7 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         ----------
         X : ignored
         y : array of shape (n,), or 0/1 of shape (n, c)
-            The label of each sample, or the categories that it belongs to.
+            One label for each sample, or a 0/1 column for each category.
         groups : mapping of category to group, optional
             As for `folds`.
 
@@ -108,8 +108,8 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         train : ndarray
             Samples of the other categories, without the distractors, in ascending order.
         test : ndarray
-            All others: first the queries and then what they search, the rest of the held-out
-            categories and the distractors, both in ascending order.
+            All other samples: first the queries, then the samples to be searched (the rest of
+            the held-out categories and the distractors), both in ascending order.
         """
         del X
         if y is None:
@@ -130,19 +130,19 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         *,
         n_train: int | None = None,
     ) -> Iterator[Split]:
-        """The folds by the protocol of `zero_shot_split`: all but the queries is the database.
+        """Folds by the protocol of `zero_shot_split`: the database is everything but the queries.
 
         Parameters
         ----------
         y : array of shape (n,), or 0/1 of shape (n, c)
-            The label of each sample, or the categories that it belongs to. What belongs to a
-            held-out category is not trained on, whatever else it belongs to.
+            One label for each sample, or a 0/1 column for each category. Samples of a held-out
+            category are not trained on, even if they belong to other categories, too.
         groups : mapping of category to group, optional
-            Categories of the same group are held out together, so that a terrier does not stand
-            in for a hound. A category that is not mentioned stands alone. Columns of a 0/1 matrix
-            go by their numbers.
+            Categories of the same group are held out together, so that no fold trains on
+            terriers and holds out hounds. A category that is not mentioned is a group of its
+            own. Columns of a 0/1 matrix are categories 0, 1, ….
         n_train : int, optional
-            Samples to train on in each fold, all of them where there are fewer.
+            Samples to train on in each fold; all samples where there are fewer.
         """
         labels = check_labels(y)
         for seed, hidden in self._drawn(labels, groups):
@@ -151,7 +151,7 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
     def _drawn(
         self, labels: NDArray[Any], groups: Mapping[Any, Any] | None
     ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """For each fold a seed and the categories to hold out."""
+        """Seed and categories to hold out, for each fold."""
         units = _units(labels, groups)
         n_unseen = max(round(len(units) / 10), 1) if self.n_unseen is None else self.n_unseen
         if n_unseen > len(units):
@@ -180,7 +180,7 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
 
 
 def _units(labels: NDArray[Any], groups: Mapping[Any, Any] | None) -> list[NDArray[Any]]:
-    """Categories that are held out together, as long as they have two samples."""
+    """Groups of categories that are held out together and have at least two samples."""
     categories = categories_of(labels)
     groups = {} if groups is None else _check_groups(groups, categories)
     together: dict[tuple[bool, Any], list[int]] = {}
@@ -208,7 +208,7 @@ def _check_groups(groups: Any, categories: NDArray[Any]) -> Mapping[Any, Any]:
 
 
 def _turns(n_units: int, n_unseen: int, rng: np.random.RandomState) -> Iterator[list[int]]:
-    """Numbers to hold out in each fold without end; each has its turn before any has another."""
+    """Yield the numbers to hold out in each fold, endlessly; none repeats before all had a turn."""
     waiting: list[int] = []
     while True:
         chosen, waiting = waiting[:n_unseen], waiting[n_unseen:]

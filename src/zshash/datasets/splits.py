@@ -1,4 +1,4 @@
-"""Who learns, who asks and who is searched: the seeded splits."""
+"""Seeded splits of a data set into training samples, queries and database."""
 
 import warnings
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ __all__ = ["Split", "conventional_split", "zero_shot_split"]
 
 @dataclass(frozen=True)
 class Split:
-    """Row numbers of each role, in ascending order.
+    """Row numbers of training samples, queries and database, each in ascending order.
 
     Attributes
     ----------
     train : ndarray
         Samples of seen categories to learn from.
     queries : ndarray
-        Samples to search with: of unseen categories, or of any where none is unseen.
+        Samples to search with: of unseen categories, or of all categories where none is unseen.
     database : ndarray
         Everything but the queries, training samples included.
     seen, unseen : ndarray
-        The labels on either side.
+        Labels of the seen and of the unseen categories.
     """
 
     train: NDArray[np.int64]
@@ -51,11 +51,11 @@ def zero_shot_split(
     Parameters
     ----------
     labels : array of shape (n,), or 0/1 of shape (n, c)
-        One label each, or the categories that each belongs to.
+        One label for each sample, or a 0/1 column for each category.
     unseen : list of labels, or int
-        The categories to hide, columns of a 0/1 matrix by their numbers; or how many of them to
-        draw at random. What belongs to a hidden category is not trained on, whatever else it
-        belongs to, nor is what belongs to none.
+        The categories to hide (for a 0/1 matrix: numbers of columns), or how many categories to
+        draw at random. Samples of a hidden category are not trained on, even if they belong to
+        other categories, too; nor are samples without a category.
     n_train : int, optional
         Training samples, drawn from the seen categories; all of them by default.
     n_queries : int, optional
@@ -98,8 +98,8 @@ def conventional_split(
     n_train : int, optional
         Training samples; by default all but the queries.
     n_queries : int, optional
-        Queries; by default a tenth of the samples. What belongs to no category is neither
-        queried with nor trained on.
+        Queries; by default a tenth of the samples. Samples without a category
+        are neither queries nor training samples.
     random_state : int, RandomState or None
 
     Examples
@@ -120,6 +120,7 @@ def conventional_split(
 
 
 def check_labels(labels: ArrayLike) -> NDArray[Any]:
+    """Labels as an array of shape (n,), or a boolean matrix of shape (n, c)."""
     labels = np.asarray(labels)
     if labels.ndim == 1:
         return labels
@@ -131,12 +132,12 @@ def check_labels(labels: ArrayLike) -> NDArray[Any]:
 
 
 def categories_of(labels: NDArray[Any]) -> NDArray[Any]:
-    """The categories that occur: labels, or columns."""
+    """Categories that occur: labels, or numbers of columns."""
     return np.unique(labels) if labels.ndim == 1 else np.flatnonzero(labels.any(axis=0))
 
 
 def _labelled(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which samples belong to a category at all."""
+    """Which samples belong to at least one category."""
     return np.ones(len(labels), bool) if labels.ndim == 1 else np.asarray(labels.any(axis=1))
 
 
@@ -162,7 +163,7 @@ def _hidden(categories: NDArray[Any], unseen: Any, rng: np.random.RandomState) -
 def draw_training(
     candidates: NDArray[np.int64], n_train: int | None, rng: np.random.RandomState
 ) -> NDArray[np.int64]:
-    """`n_train` of the candidates in ascending order, or all of them."""
+    """`n_train` random candidates in ascending order, or all if None or too few."""
     if n_train is None:
         return candidates
     check_integer("n_train", n_train, 1)

@@ -1,8 +1,7 @@
-"""Tables of features, with labels and category names, and the files they come in."""
+"""Tables of features with labels and category names, in NumPy and Parquet files."""
 
 import json
-import zipfile
-import zlib
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash.datasets.data import DataError, Dataset, Labels, as_labels, tell_apart
+from zshash.datasets.data import DataError, Dataset, Labels, as_labels
 from zshash.datasets.parquet import column_names, read_columns, read_matrix
+from zshash.datasets.synset_names import tell_apart
 
 __all__ = ["as_arrays", "has_features", "known_rows", "load_features", "read_numpy"]
 
@@ -29,8 +29,8 @@ def load_features(path: str | Path, group: int | None = None) -> Dataset:
         ``.npy``: one (n, d) array. ``.npz``: ``X`` (n, d); optionally ``y`` (n,), labels as
         words or numbers; ``names``, the categories, which numbers 0, 1, … stand for; ``wnids``,
         the WordNet ids of the names; and ``paths`` (n,), where the samples come from. Where a
-        sample may have several labels, ``y`` is (n, c) of 0 and 1, a column for each name. What
-        ``zshash extract`` writes also has ``extractor``, the network as JSON.
+        sample may have several labels, ``y`` is (n, c) of 0 and 1, a column for each name. A file
+        that ``zshash extract`` wrote also has ``extractor``, the network as JSON.
         ``.parquet``: columns ``X``, lists of numbers; optionally ``y``, a label or a list of
         labels each; and ``path``.
     group : int, optional
@@ -48,12 +48,12 @@ def load_features(path: str | Path, group: int | None = None) -> Dataset:
 
 
 def load_labels(path: Path, n: int, group: int | None = None) -> dict[str, Any]:
-    """What a table of features, of n rows, knows of them, as `known_rows` has it; X is not read."""
+    """Labels, names and paths of a table of n rows, as `known_rows` returns them, without X."""
     return known_rows(path, _read_arrays(path, group, with_features=False), n)
 
 
 def known_rows(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[str, Any]:
-    """What arrays tell of n rows, by the names that it has in a `Dataset`."""
+    """Labels, names, synsets, paths and extractor of n rows, by their names in a `Dataset`."""
     labels, names = _labels(path, arrays, n)
     synsets = _synsets(path, arrays, len(names))
     return {
@@ -66,7 +66,7 @@ def known_rows(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[s
 
 
 def as_arrays(dataset: Dataset) -> dict[str, Any]:
-    """What is known of the rows of a data set, as arrays that `known_rows` understands."""
+    """Labels, names, synsets, paths and extractor as arrays that `known_rows` understands."""
     arrays: dict[str, Any] = {}
     if dataset.paths:
         arrays["paths"] = np.array(dataset.paths)
@@ -102,14 +102,19 @@ def _read_arrays(
 
 
 def read_numpy(path: Path, without: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
-    """Arrays of a ``.npz`` file by name, `without` some; that of a ``.npy`` file is X."""
+    """Arrays of a ``.npz`` file by name, except for `without`; the array of a ``.npy`` is X."""
     try:
-        with path.open("rb") as file:
+        with path.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about damaged headers, which are Python's source
             content = np.load(file, allow_pickle=False)
-            if isinstance(content, np.ndarray):
-                return {"X": content}
-            return {key: content[key] for key in content.files if key not in without}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+            if not isinstance(content, np.ndarray):
+                return {key: content[key] for key in content.files if key not in without}
+            if file.read(1):
+                raise ValueError("bytes after the array")
+            return {"X": content}
+    except MemoryError as error:
+        raise DataError(f"{path}: damaged, or larger than what fits into memory") from error
+    except Exception as error:  # NumPy evaluates the header: a damaged one may raise anything
         cause = (
             "it holds Python objects; save words as str" if "Object" in str(error) else "damaged"
         )
@@ -117,7 +122,7 @@ def read_numpy(path: Path, without: Sequence[str] = ()) -> dict[str, NDArray[Any
 
 
 def _read_parquet(path: Path, group: int | None, with_features: bool) -> dict[str, NDArray[Any]]:
-    """Columns under the names that arrays have."""
+    """Columns of a Parquet file as arrays, under the names of a ``.npz`` file."""
     found = column_names(path)
     key, label, source = (_key(found, keys) for keys in (FEATURE_KEYS, LABEL_KEYS, PATH_KEYS))
     if key is None:
@@ -132,7 +137,7 @@ def _read_parquet(path: Path, group: int | None, with_features: bool) -> dict[st
 
 
 def _label_arrays(path: Path, cells: list[Any]) -> dict[str, NDArray[Any]]:
-    """Labels as one array where each sample has one, else as a matrix with its names."""
+    """Labels as one array where each sample has one label, else as a matrix with its names."""
     if all(type(cell) is int for cell in cells) or all(type(cell) is str for cell in cells):
         return {"y": np.array(cells)}
     own = [cell if isinstance(cell, list) else [] if cell is None else [cell] for cell in cells]
@@ -198,7 +203,7 @@ def _labels(
 def _matrix(
     path: Path, y: NDArray[Any], names: NDArray[Any] | None, n: int
 ) -> tuple[Labels, tuple[str, ...]]:
-    """Several labels each, or none."""
+    """Labels as a boolean matrix, and the names of its columns."""
     if names is None:
         raise DataError(f"{path}: a matrix of labels needs names, one for each column")
     if y.shape != (n, names.size) or y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
@@ -210,7 +215,7 @@ def _matrix(
 
 
 def _number(path: Path, y: NDArray[Any], names: NDArray[Any]) -> NDArray[np.int64]:
-    """Words as their places in `names`."""
+    """Number of each word: its place in `names`."""
     places = {str(name): number for number, name in enumerate(names.ravel())}
     unknown = sorted(set(map(str, y)) - set(places))
     if unknown:
@@ -247,5 +252,5 @@ def _extractor(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]
     except (ValueError, RecursionError):
         facts = None
     if not isinstance(facts, dict) or not all(key in facts for key in ("name", "fingerprint")):
-        raise DataError(f"{path}: what it says of its extractor makes no sense; leave it out")
+        raise DataError(f"{path}: its entry extractor makes no sense; leave the entry out")
     return facts

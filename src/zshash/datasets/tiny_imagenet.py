@@ -5,10 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from zshash.datasets.data import DataError, Pictures, tell_apart
-from zshash.datasets.files import read_lines
+from zshash.datasets.data import DataError, Pictures, read_lines
 from zshash.datasets.listing import contents, pictures_below
-from zshash.datasets.synset_names import is_synset, synset_names
+from zshash.datasets.synset_names import is_synset, synset_names, tell_apart
 
 __all__ = ["is_tiny_imagenet", "read_tiny_imagenet"]
 
@@ -17,18 +16,18 @@ Labelled = list[tuple[Path, str]]
 
 
 def is_tiny_imagenet(folder: Path) -> bool:
-    """Whether a folder holds Tiny-ImageNet, itself or in the folder of its archive."""
+    """Whether a folder holds Tiny-ImageNet, directly or in the folder of its archive."""
     return _home(folder) is not None
 
 
 def read_tiny_imagenet(path: str | Path) -> Pictures:
-    """Read the training and validation pictures of Tiny-ImageNet; those to test have no labels.
+    """Read the training and validation pictures of Tiny-ImageNet; test pictures have no labels.
 
     Parameters
     ----------
     path : path-like
         A folder with ``wnids.txt``, ``words.txt``, ``train/WNID/images`` and ``val/images`` with
-        ``val/val_annotations.txt``; or that which ``tiny-imagenet-200`` is in.
+        ``val/val_annotations.txt``; or the folder that ``tiny-imagenet-200`` is in.
 
     Returns
     -------
@@ -69,7 +68,7 @@ def _home(folder: Path) -> Path | None:
 
 
 def _folders(folder: Path, known: set[str]) -> Labelled:
-    """Pictures of a folder for each category."""
+    """Pictures with their WordNet ids, from a folder for each category."""
     labelled: Labelled = []
     for home in contents(folder)[0]:
         if home.name not in known:
@@ -83,7 +82,7 @@ def _validation(folder: Path, known: set[str]) -> Labelled:
     if annotations.is_file():
         return _annotated(folder / "images", annotations, known)
     if folder.is_dir() and all(is_synset(home.name) for home in contents(folder)[0]):
-        return _folders(folder, known)  # many people sort them like the training pictures
+        return _folders(folder, known)  # many people sort these pictures like the training pictures
     raise DataError(f"{annotations}: there is no such file, so the pictures in val have no labels")
 
 

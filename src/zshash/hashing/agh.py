@@ -24,11 +24,13 @@ b₊, b₋  where the second layer cuts Y above and below 0      ``upper``, ``lo
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 
-from zshash._threads import add_up, all_cores, map_blocks
-from zshash.hashing.anchor_graph import AnchorGraphHasher, check_eigenvectors, mass
-from zshash.hashing.base import check_choice
-from zshash.hashing.linear import top_eigenvectors
-from zshash.hashing.rows import BLOCK_ROWS
+from zshash._threads import add_up, map_blocks
+from zshash.hashing.hasher import Projector, check_choice
+from zshash.hashing.steps.anchor_graph import check_eigenvectors, mass
+from zshash.hashing.steps.kinds import AnchorGraphHasher
+from zshash.hashing.steps.linear import top_eigenvectors
+from zshash.hashing.steps.rows import BLOCK_ROWS
+from zshash.hashing.steps.samples import Samples
 
 ALIKE = 1 - 1e-3  # eigenvalues from here on belong to vectors that are constant on a component
 NOISE = 1e-6  # eigenvalues up to here belong to no eigenvector that float32 weights can give
@@ -46,10 +48,10 @@ class AGH(AnchorGraphHasher):
     n_nearest : int, default 2
         Anchors that a sample is tied to.
     n_layers : {1, 2}, default 2
-        Bits that an eigenvector gives: its sign, and in the second layer on which side of a
-        learned threshold it lies. Two bits of one of the smoothest eigenvectors are the
-        authors' advice, because eigenvectors get worse one after the other.
-    normalize : bool, default False
+        Bits for each eigenvector: its sign and, with two layers, the side of a learned threshold
+        on which it lies. The authors advise two bits of each of the smoothest eigenvectors, because
+        later eigenvectors are worse.
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Same seed, same codes.
@@ -80,7 +82,7 @@ class AGH(AnchorGraphHasher):
         n_anchors=300,
         n_nearest=2,
         n_layers=2,
-        normalize=False,
+        normalize=True,
         random_state=None,
     ):
         self.n_bits = n_bits
@@ -90,22 +92,18 @@ class AGH(AnchorGraphHasher):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y=None):  # noqa: ARG002
-        """Learn the hash function from features X (n, d); labels are not looked at."""
-        self._check_parameters()
-        X = self._training_features(X)
-        rng = check_random_state(self.random_state)
-        with all_cores():
-            Z = self._fit_graph(X, rng)
-            W = smooth_functions(Z, self.n_bits // self.n_layers)
-            self.embedding_ = W.astype(np.float32, order="C")
-            self.thresholds_ = np.empty((2, 0), dtype=np.float32)
-            if self.n_layers == 2:
-                self.thresholds_ = second_layer(Z, self.embedding_).astype(np.float32)
-        return self
+    def learn(self, samples: Samples) -> None:
+        """Embed the anchors by the smoothest functions on the graph."""
+        Z = self._fit_graph(samples.X, check_random_state(self.random_state))
+        W = smooth_functions(Z, self.n_bits // self.n_layers)
+        self.embedding_ = W.astype(np.float32, order="C")
+        self.thresholds_ = np.empty((2, 0), dtype=np.float32)
+        if self.n_layers == 2:
+            self.thresholds_ = second_layer(Z, self.embedding_).astype(np.float32)
 
-    def _projector(self):
-        first_layer = super()._projector()
+    def projector(self) -> Projector:
+        """The function from a block of prepared features to its projections."""
+        first_layer = super().projector()
         upper, lower = self.thresholds_
 
         def project(X):
@@ -115,9 +113,9 @@ class AGH(AnchorGraphHasher):
 
         return project
 
-    def _check_parameters(self):
-        self._check_common()
-        self._check_graph()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_choice(self, "n_layers", (1, 2))
         if self.n_bits % self.n_layers:
             raise ValueError(
@@ -129,8 +127,8 @@ class AGH(AnchorGraphHasher):
 def smooth_functions(Z, count):
     """W (m, count), float64, such that the columns of Y = ZW are the smoothest on the graph.
 
-    Eigenvectors with eigenvalues near 1 say no more than which component of the graph a sample
-    belongs to, the constant vector among them, and are left out.
+    Eigenvectors with eigenvalues near 1, the constant vector among them, only tell which component
+    of the graph a sample belongs to, and are left out.
     """
     n, m = Z.shape
     scale = 1 / np.sqrt(mass(Z))
@@ -146,7 +144,7 @@ def second_layer(Z, W):
     """The thresholds b₊ and b₋ (2, k) of each eigenvector y, a column of ZW.
 
     With the samples P where y ≥ 0 and N where not, they minimise uᵀ(I − A)u for
-    u = |y| − b₊1_P + b₋1_N, subject to 1ᵀu = 0. The latter leaves t = b₊ + b₋ free, and
+    u = |y| − b₊1_P + b₋1_N, subject to 1ᵀu = 0. This constraint leaves t = b₊ + b₋ free, and
     t = 1_Pᵀ(I − A)|y| / 1_Pᵀ(I − A)1_P is the minimum.
     """
     n_above, total, above, sizes = half_sums(Z, W)

@@ -16,13 +16,12 @@ symbol  meaning, rows are samples                          here
 S       similarities of each group to Ω (g, m): samples    ``S``
         with the same labels share their row
 B       codes of the training samples (n, q)               ``B``, ``codes_`` (packed)
-B_Ω     those of the m drawn samples                       ``B_Omega``
+B_Ω     codes of the m drawn samples                       ``B_Omega``
 Q, p    a column b of B_Ω costs bᵀQb + pᵀb                 ``Q``, ``p``
 W       hash function: bits are sgn((x − mean) W), (d, q)  ``W``, ``projection_``
 ======  ================================================  ===============================
 """
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -31,13 +30,14 @@ from sklearn.utils import check_random_state
 
 from zshash import codes
 from zshash._compiled import compiled
-from zshash._threads import all_cores
-from zshash.hashing.balanced import balanced_column, quadratic
-from zshash.hashing.base import SupervisedHasher, check_choice, check_number
-from zshash.hashing.dcc import random_codes, sum_by_class
-from zshash.hashing.linear import LinearHasher, cross, gram, mean_row
-from zshash.hashing.ridge import ridge
-from zshash.hashing.similarity import similarity
+from zshash._warnings import warn_user
+from zshash.hashing.hasher import SupervisedHasher, check_choice, check_number
+from zshash.hashing.steps.balanced import balanced_column, quadratic
+from zshash.hashing.steps.dcc import random_codes, sum_by_class
+from zshash.hashing.steps.kinds import LinearHasher
+from zshash.hashing.steps.linear import cross, gram, mean_row, ridge
+from zshash.hashing.steps.samples import Samples
+from zshash.hashing.steps.similarity import similarity
 
 
 class COSDISH(LinearHasher, SupervisedHasher):
@@ -56,10 +56,10 @@ class COSDISH(LinearHasher, SupervisedHasher):
     ridge : float, default 1
         Penalty of the regression from standardised features to codes.
     solver : {"greedy", "exact"}, default "greedy"
-        How B_Ω is updated, bit after bit. "greedy" builds all bits anew, each from those before
-        it. "exact" starts from the present bits, looks at all others and keeps a bit's old values
-        where the new ones are no better, so that an update never raises the objective.
-    normalize : bool, default False
+        How B_Ω is updated, bit after bit. "greedy" builds all bits anew, each from the bits before
+        it. "exact" starts from the present bits, takes all other bits into account, and keeps a
+        bit's old values where the new ones are no better: an update never raises the objective.
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Same seed, same codes.
@@ -95,7 +95,7 @@ class COSDISH(LinearHasher, SupervisedHasher):
         n_alternations=3,
         ridge=1.0,
         solver="greedy",
-        normalize=False,
+        normalize=True,
         random_state=None,
     ):
         self.n_bits = n_bits
@@ -107,26 +107,13 @@ class COSDISH(LinearHasher, SupervisedHasher):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the hash function from features X (n, d) and labels or targets y.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each, or semantic targets of which
-            samples of a class share one.
-        """
-        self._check_parameters()
-        X = self._training_features(X)
-        similar = similarity(self._targets(y, len(X)), method=type(self).__name__)
-        rng = check_random_state(self.random_state)
-        with all_cores():
-            B = self._learn_codes(similar, rng)
-            mean = mean_row(X)
-            self._keep(mean, regress(gram(X, mean), cross(X, mean, B), len(X), self.ridge))
+    def learn(self, samples: Samples) -> None:
+        """Learn codes of the samples, then the regression from features to codes."""
+        similar = similarity(samples.targets, method=type(self).__name__)
+        B = self._learn_codes(similar, check_random_state(self.random_state))
+        X, mean = samples.X, mean_row(samples)
+        self._keep(mean, regress(gram(X, mean), cross(X, mean, B), len(X), self.ridge))
         self.codes_ = codes.pack(B > 0)
-        return self
 
     def _learn_codes(self, similar, rng):
         """Alternate between B_Ω and B_Γ for each draw of columns; sets the objective."""
@@ -147,16 +134,15 @@ class COSDISH(LinearHasher, SupervisedHasher):
     def _count_columns(self, n):
         """m, which the number of samples limits."""
         if self.n_columns is not None and self.n_columns > n:
-            warnings.warn(
+            warn_user(
                 f"n_columns={self.n_columns} is more than the {n} training samples: "
-                f"all {n} of them are used",
-                UserWarning,
-                stacklevel=4,
+                f"all {n} of them are used"
             )
         return min(self.n_columns or max(self.n_bits, 2), n)
 
-    def _check_parameters(self):
-        self._check_common()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         if self.n_columns is not None:
             check_number(self, "n_columns", Integral, minimum=2)
         for name in ("n_resamplings", "n_alternations"):
@@ -172,12 +158,12 @@ class Draw:
     columns: np.ndarray  # (m,) rows of X that were drawn
     S: np.ndarray  # (g, m) float64: 1 or −ρ
     own: np.ndarray  # (m,) group of each drawn sample
-    rows: np.ndarray  # (n,) group of each sample in Γ; g for those in Ω
+    rows: np.ndarray  # (n,) group of each sample in Γ; g for samples in Ω
 
 
 @dataclass(frozen=True)
 class Sums:
-    """All that the Ω-step needs to know of B_Γ."""
+    """Sums over B_Γ, which are all that the Ω-step needs."""
 
     by_group: np.ndarray  # (g, q)
     BtB: np.ndarray  # (q, q)
@@ -262,7 +248,7 @@ def update_rows(B, B_Omega, draw):
 
 @compiled
 def assign_signs(B, signs, rows):
-    """Give each row of B the signs of its group, but where they are zero."""
+    """Give each row of B the signs of its group; a sign of zero keeps the old bit."""
     for i in range(len(B)):
         own = signs[rows[i]]
         for k in range(B.shape[1]):

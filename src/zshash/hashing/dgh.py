@@ -28,12 +28,14 @@ from sklearn.utils import check_random_state, gen_batches
 
 from zshash import codes
 from zshash._compiled import compiled
-from zshash._threads import all_cores, map_blocks
+from zshash._threads import map_blocks
 from zshash.hashing.agh import smooth_functions
-from zshash.hashing.anchor_graph import AnchorGraphHasher, mass
-from zshash.hashing.base import check_choice, check_number
-from zshash.hashing.linear import along, gram, top_eigenvectors
-from zshash.hashing.quantization import rotate_to_signs
+from zshash.hashing.hasher import check_choice, check_number
+from zshash.hashing.steps.anchor_graph import mass
+from zshash.hashing.steps.kinds import AnchorGraphHasher
+from zshash.hashing.steps.linear import along, gram, top_eigenvectors
+from zshash.hashing.steps.rotations import rotate_to_signs
+from zshash.hashing.steps.samples import Samples
 
 BITS = 16  # bits that one thread works on: a cache line of float32
 ROUNDS = 100  # at most, of the rotation that DGH-R starts from
@@ -59,7 +61,7 @@ class DGH(AnchorGraphHasher):
         Updates at most of the codes in an iteration.
     max_iter : int, default 20
         Iterations at most; the fit stops before that when the codes no longer change.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Same seed, same codes.
@@ -97,7 +99,7 @@ class DGH(AnchorGraphHasher):
         init="agh",
         max_iter_codes=300,
         max_iter=20,
-        normalize=False,
+        normalize=True,
         random_state=None,
     ):
         self.n_bits = n_bits
@@ -110,15 +112,11 @@ class DGH(AnchorGraphHasher):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y=None):  # noqa: ARG002
-        """Learn the hash function from features X (n, d); labels are not looked at."""
-        self._check_parameters()
-        X = self._training_features(X)
+    def learn(self, samples: Samples) -> None:
+        """Alternate between codes and real targets on the graph of the samples."""
         rng = check_random_state(self.random_state)
-        with all_cores():
-            Z = self._fit_graph(X, rng)
-            self._alternate(Z, initialize(Z, self.n_bits, self.init, rng), rng)
-        return self
+        Z = self._fit_graph(samples.X, rng)
+        self._alternate(Z, initialize(Z, self.n_bits, self.init, rng), rng)
 
     def _alternate(self, Z, Y, rng):
         """Update B and Y in turn until the codes stay as they are."""
@@ -135,9 +133,9 @@ class DGH(AnchorGraphHasher):
         self.codes_ = codes.pack(B > 0)
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
-    def _check_parameters(self):
-        self._check_common()
-        self._check_graph()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_number(self, "rho", Real, minimum=0)
         for name in ("max_iter_codes", "max_iter"):
             check_number(self, name, Integral, minimum=1)
@@ -145,7 +143,7 @@ class DGH(AnchorGraphHasher):
 
 
 def initialize(Z, n_bits, init, rng):
-    """Y (n, r), float32: the smoothest vectors on the graph, where wanted rotated to signs."""
+    """Y (n, r), float32: the smoothest vectors on the graph, rotated to signs if `init` says so."""
     Y = Z @ smooth_functions(Z, n_bits).astype(np.float32)
     if init == "rotated":
         R, _ = rotate_to_signs(Y, ROUNDS, rng)
@@ -154,7 +152,7 @@ def initialize(Z, n_bits, init, rng):
 
 
 def update_codes(B, Y, Z, totals, rho, max_iter):
-    """B-step, in place: repeat B = sgn(2AB + ρY) until it stays. Bits do not know each other.
+    """B-step, in place: repeat B = sgn(2AB + ρY) until B stays the same. Bits are independent.
 
     A is positive semidefinite, so the objective lies above its tangent at B, which sgn
     maximises: no update lowers it.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_bytes
+from safetensors.numpy import save as write_tensors
 from sklearn.utils.validation import check_is_fitted
 
 from zshash._files import write_whole
@@ -33,14 +33,20 @@ def save(hasher, path, *, notes=None):
 
     Examples
     --------
-    >>> import tempfile, numpy as np, zshash
-    >>> hasher = zshash.LSH(n_bits=16, random_state=0).fit(np.eye(4))
+    >>> import tempfile, numpy as np
+    >>> from zshash.hashing import LSH, load, save
+    >>> hasher = LSH(n_bits=16, random_state=0).fit(np.eye(4))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     zshash.save(hasher, f"{folder}/model.zshash")
-    ...     again = zshash.load(f"{folder}/model.zshash")
+    ...     save(hasher, f"{folder}/model.zshash")
+    ...     again = load(f"{folder}/model.zshash")
     >>> bool((again.encode(np.eye(4)) == hasher.encode(np.eye(4))).all())
     True
     """
+    write_whole(Path(path), to_bytes(hasher, notes=notes))
+
+
+def to_bytes(hasher, *, notes=None):
+    """Contents of the file that `save` writes."""
     if type(hasher).__name__ not in METHODS:
         raise TypeError(f"{type(hasher).__name__} is not a method of zshash")
     check_is_fitted(hasher)
@@ -60,7 +66,7 @@ def save(hasher, path, *, notes=None):
         ) from None
     # One entry: safetensors would write several in any order.
     metadata = {METADATA_KEY: json.dumps(header, sort_keys=True)}
-    write_whole(Path(path), to_bytes(tensors, metadata=metadata))
+    return write_tensors(tensors, metadata=metadata)
 
 
 def load(path):
@@ -71,6 +77,11 @@ def load(path):
     ModelError
         If the file is not a model, is damaged, or was written by a later version.
     """
+    return read(path)[0]
+
+
+def read(path):
+    """Read a hasher that `save` wrote, and the notes that were kept with it; see `load`."""
     header, tensors = _read(path)
     method = METHODS.get(header["method"])
     if method is None:
@@ -81,17 +92,40 @@ def load(path):
         hasher = method.estimator(**header["parameters"])
         for name, value in (tensors | header["values"]).items():
             setattr(hasher, name, np.asarray(value) if isinstance(value, list) else value)
+        _check_finite(tensors | header["values"])
         _try_out(hasher)
     except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
         raise ModelError(f"{path}: the model does not fit together ({error})") from error
-    return hasher
+    return hasher, header["notes"]
 
 
 def _try_out(hasher):
     """Hash one row of zeros, which fails unless the arrays fit each other."""
     row = np.zeros((1, hasher.n_features_in_), dtype=np.float32)
-    if hasher._projector()(row).shape != (1, hasher.n_bits):
+    if hasher.projector()(row).shape != (1, hasher.n_bits):
         raise ValueError("n_bits is not the number of projections")
+
+
+def _check_finite(state):
+    """Refuse weights that are NaN or infinite: they give every sample the same bits.
+
+    The objective of a fit decides about no bit.
+    """
+    for name, value in state.items():
+        numbers = np.asarray(value) if isinstance(value, (np.ndarray, list, float)) else None
+        if name == "objective_" or numbers is None or numbers.dtype.kind != "f":
+            continue
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"{name} holds NaN or infinity: fit it again")
+
+
+def is_model(path):
+    """Whether a file calls itself a model of zshash; it may still be damaged."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return METADATA_KEY in (file.metadata() or {})
+    except (SafetensorError, ValueError, TypeError, OSError):
+        return False
 
 
 def read_header(path):

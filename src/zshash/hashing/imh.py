@@ -25,18 +25,13 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import check_random_state
 
-from zshash._threads import all_cores
-from zshash.hashing import tsne
-from zshash.hashing.anchor_graph import (
-    TINY,
-    AnchorGraphHasher,
-    check_eigenvectors,
-    nearest_anchors,
-    width,
-)
-from zshash.hashing.base import check_choice, check_number
-from zshash.hashing.graphs import nearest_neighbors
-from zshash.hashing.linear import along, gram, mean_row, top_eigenvectors
+from zshash.hashing.hasher import check_choice, check_number
+from zshash.hashing.steps import tsne
+from zshash.hashing.steps.anchor_graph import TINY, check_eigenvectors, nearest_anchors, width
+from zshash.hashing.steps.graphs import nearest_neighbors
+from zshash.hashing.steps.kinds import AnchorGraphHasher
+from zshash.hashing.steps.linear import along, gram, mean_row, top_eigenvectors
+from zshash.hashing.steps.samples import Samples
 
 N_NEIGHBORS = 20  # of a base sample within the base
 ALIKE = 1e-3  # eigenvectors up to this eigenvalue are constant on a component of the graph
@@ -50,16 +45,16 @@ class IMH(AnchorGraphHasher):
     n_bits : int, default 64
         Length of the codes, 8 to 1024.
     embedding : {"tsne", "le"}, default "tsne"
-        How the base is embedded: t-SNE, or Laplacian eigenmaps, which also see how the training
-        samples link the base.
+        How the base is embedded: by t-SNE, or by Laplacian eigenmaps, which also use the links
+        between base samples through training samples.
     n_anchors : int, default 400
         Number of cluster centres that make the base; more than `n_bits` and `perplexity`.
     n_nearest : int, default 5
-        Base samples that a sample is placed by.
+        Number of nearest base samples that place a sample.
     perplexity : float, default 10
-        Number of neighbours that t-SNE keeps near, about; at most a third of the base, where
-        few samples make a small one.
-    normalize : bool, default False
+        Approximate number of neighbours that t-SNE keeps near; lowered to a third of the base
+        where few samples make a small base.
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Same seed, same codes.
@@ -91,7 +86,7 @@ class IMH(AnchorGraphHasher):
         n_anchors=400,
         n_nearest=5,
         perplexity=10.0,
-        normalize=False,
+        normalize=True,
         random_state=None,
     ):
         self.n_bits = n_bits
@@ -102,31 +97,27 @@ class IMH(AnchorGraphHasher):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y=None):  # noqa: ARG002
-        """Learn the hash function from features X (n, d); labels are not looked at."""
-        self._check_parameters()
-        X = self._training_features(X)
+    def learn(self, samples: Samples) -> None:
+        """Embed the base samples, which are the anchors of the graph."""
         rng = check_random_state(self.random_state)
-        with all_cores():
-            Z = self._fit_graph(X, rng)
-            check_base(len(self.anchors_), self.n_bits)
-            if self.embedding == "tsne":
-                E = neighbor_embedding(self.anchors_, self.n_bits, self.perplexity, rng)
-            else:
-                M = base_laplacian(self.anchors_)
-                T = sample_laplacian(Z, self._strengths(X))
-                E = eigenmaps(M + 2 * T, self.n_bits)
+        Z = self._fit_graph(samples.X, rng)
+        check_base(len(self.anchors_), self.n_bits)
+        if self.embedding == "tsne":
+            E = neighbor_embedding(self.anchors_, self.n_bits, self.perplexity, rng)
+        else:
+            M = base_laplacian(self.anchors_)
+            T = sample_laplacian(Z, self._strengths(samples.X))
+            E = eigenmaps(M + 2 * T, self.n_bits)
         self.embedding_ = np.asarray(E - E.mean(axis=0), dtype=np.float32, order="C")
-        return self
 
     def _strengths(self, X):
         """The sum of w(x) of each sample (n,)."""
         distances, _ = nearest_anchors(X, self.anchors_, self.n_nearest)
         return heat(distances, self.sigma_).sum(axis=1)
 
-    def _check_parameters(self):
-        self._check_common()
-        self._check_graph()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_choice(self, "embedding", ("tsne", "le"))
         check_number(self, "perplexity", Real, above=0)
         check_base(self.n_anchors, self.n_bits)

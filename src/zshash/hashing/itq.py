@@ -23,22 +23,15 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import check_random_state
 
-from zshash._threads import all_cores
-from zshash.hashing.base import SupervisedHasher, check_number
-from zshash.hashing.linear import (
-    LinearHasher,
-    centred_axes,
-    cross,
-    gram,
-    mean_row,
-    top_eigenvectors,
-)
-from zshash.hashing.quantization import rotate_to_signs
-from zshash.hashing.rows import Rows
+from zshash.hashing.hasher import SumHasher, SupervisedHasher, check_number
+from zshash.hashing.steps.kinds import LinearHasher
+from zshash.hashing.steps.linear import centred_axes, cross, gram, mean_row, top_eigenvectors
+from zshash.hashing.steps.rotations import rotate_to_signs
+from zshash.hashing.steps.samples import Samples, SampleSource
 
 
 class RotatedAxes(LinearHasher):
-    """What both forms share: the rotation of given axes."""
+    """Base of both forms: the rotation of given axes."""
 
     def _rotate(self, rows, mean, axes):
         V = rows.mapped(centred_axes, mean, axes.astype(np.float32))
@@ -46,13 +39,14 @@ class RotatedAxes(LinearHasher):
         self._keep(mean, axes @ R)
         self.objective_ = np.array(losses)
 
-    def _check_parameters(self):
-        self._check_common()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_number(self, "n_iter", Integral, minimum=1)
 
 
-class ITQ(RotatedAxes):
-    """Principal axes, rotated until their signs say as much as possible.
+class ITQ(SumHasher, RotatedAxes):
+    """Principal axes, rotated so that their signs lose as little as possible.
 
     Parameters
     ----------
@@ -60,10 +54,10 @@ class ITQ(RotatedAxes):
         Length of the codes, 8 to 1024, and no more than the features have dimensions.
     n_iter : int, default 50
         Rounds of new codes and new rotation, at most.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
-        Of the rotation at the start. Same seed, same codes.
+        Source of the rotation at the start. Same seed, same codes.
 
     Attributes
     ----------
@@ -71,8 +65,8 @@ class ITQ(RotatedAxes):
     projection_ : ndarray of shape (d, n_bits)
         WR.
     objective_ : ndarray
-        ‖B − VR‖² after each round; it never rises. Shorter than `n_iter` where the codes came
-        to rest.
+        ‖B − VR‖² after each round; it never rises. Shorter than `n_iter` where the codes
+        stopped changing.
 
     Examples
     --------
@@ -83,32 +77,25 @@ class ITQ(RotatedAxes):
     (3, 4)
     """
 
-    def __init__(self, n_bits=64, *, n_iter=50, normalize=False, random_state=None):
+    def __init__(self, n_bits=64, *, n_iter=50, normalize=True, random_state=None):
         self.n_bits = n_bits
         self.n_iter = n_iter
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y=None):  # noqa: ARG002
-        """Learn the axes and their rotation from X (n, d); labels are not looked at."""
-        self._check_parameters()
-        with all_cores():
-            self._learn(Rows(self._training_features(X)))
-        return self
-
-    def _learn(self, rows):
-        """Learn from sums over rows, wherever they are."""
-        self._check_axes(rows.n_features)
-        mean = mean_row(rows)
-        _, axes = top_eigenvectors(gram(rows, mean), self.n_bits)
-        self._rotate(rows, mean, axes)
+    def learn(self, samples: SampleSource) -> None:
+        """Learn the principal axes and their rotation."""
+        self._check_axes(samples.n_features)
+        mean = mean_row(samples)
+        _, axes = top_eigenvectors(gram(samples, mean), self.n_bits)
+        self._rotate(samples, mean, axes)
 
 
 class CCAITQ(RotatedAxes, SupervisedHasher):
     """ITQ along the axes that agree best with the labels (canonical correlations).
 
-    Labels span fewer directions than bits are asked for: the others get no weight, and the
-    rotation spreads the ones there are over all bits.
+    Labels usually span fewer directions than there are bits. Other directions get no weight, and
+    the rotation spreads the directions of the labels over all bits.
 
     Parameters
     ----------
@@ -119,10 +106,10 @@ class CCAITQ(RotatedAxes, SupervisedHasher):
     regularization : float, default 1e-4
         Added to the diagonals of XᵀX and YᵀY, as a share of their mean, so that it means the
         same at every scale of the features.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
-        Of the rotation at the start. Same seed, same codes.
+        Source of the rotation at the start. Same seed, same codes.
 
     Attributes
     ----------
@@ -132,8 +119,8 @@ class CCAITQ(RotatedAxes, SupervisedHasher):
     correlations_ : ndarray of shape (n_bits,)
         Canonical correlations γ of the axes before the rotation, descending.
     objective_ : ndarray
-        ‖B − VR‖² after each round; it never rises. Shorter than `n_iter` where the codes came
-        to rest.
+        ‖B − VR‖² after each round; it never rises. Shorter than `n_iter` where the codes
+        stopped changing.
     classes_ : ndarray
         The labels in order, where y held class labels.
 
@@ -147,7 +134,7 @@ class CCAITQ(RotatedAxes, SupervisedHasher):
     """
 
     def __init__(
-        self, n_bits=64, *, n_iter=50, regularization=1e-4, normalize=False, random_state=None
+        self, n_bits=64, *, n_iter=50, regularization=1e-4, normalize=True, random_state=None
     ):
         self.n_bits = n_bits
         self.n_iter = n_iter
@@ -155,23 +142,19 @@ class CCAITQ(RotatedAxes, SupervisedHasher):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the axes from X (n, d) and labels or targets y, then their rotation."""
-        self._check_parameters()
-        X = self._training_features(X)
-        targets = self._targets(y, len(X))
-        self._check_axes(X.shape[1])
-        with all_cores():
-            mean = mean_row(X)
-            Y = centred_targets(targets)
-            self.correlations_, axes = canonical_axes(
-                gram(X, mean), cross(X, mean, Y), gram(Y, 0), self.n_bits, self.regularization
-            )
-            self._rotate(Rows(X), mean, axes * np.sqrt(len(X)))
-        return self
+    def learn(self, samples: Samples) -> None:
+        """Learn the axes from features and targets, then the rotation of the axes."""
+        self._check_axes(samples.n_features)
+        X, mean = samples.X, mean_row(samples)
+        Y = centred_targets(samples.targets)
+        self.correlations_, axes = canonical_axes(
+            gram(X, mean), cross(X, mean, Y), gram(Y, 0), self.n_bits, self.regularization
+        )
+        self._rotate(samples, mean, axes * np.sqrt(len(X)))
 
-    def _check_parameters(self):
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_number(self, "regularization", Real, above=0)
 
 

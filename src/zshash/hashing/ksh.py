@@ -3,7 +3,7 @@
 Wei Liu, Jun Wang, Rongrong Ji, Yu-Gang Jiang and Shih-Fu Chang: *Supervised Hashing with
 Kernels*, CVPR 2012.
 
-Minimise, over A, the distance of the codes' inner products from the labels' opinion of each pair
+Minimise, over A, the difference between inner products of codes and the similarities S of pairs
 
     ‖rS − Σₖ hₖhₖᵀ‖²,   hₖ = sgn(K̄aₖ),   S_ij = 1 if i and j share a label, else −1;  S_ii = 1
 
@@ -34,11 +34,13 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import check_random_state
 
-from zshash._threads import all_cores, map_blocks
-from zshash.hashing.anchors import KernelFeatures, KernelHasher
-from zshash.hashing.base import check_number
-from zshash.hashing.linear import top_eigenvectors
-from zshash.hashing.similarity import draw_rows, similarity
+from zshash._threads import map_blocks
+from zshash.hashing.hasher import check_number
+from zshash.hashing.steps.anchors import KernelFeatures
+from zshash.hashing.steps.kinds import KernelHasher
+from zshash.hashing.steps.linear import top_eigenvectors
+from zshash.hashing.steps.samples import Samples
+from zshash.hashing.steps.similarity import draw_rows, similarity
 
 NEGLIGIBLE = 1e-6  # share of the largest variance below which an axis of K̄ is left out
 MAX_DOUBLINGS = 50  # of β in one line search
@@ -60,7 +62,7 @@ class KSH(KernelHasher):
     bandwidth : float or None, default None
         δ of the kernel exp(−‖x − a‖²/δ), 2σ in the paper; None takes twice the mean squared
         distance of samples to anchors.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     max_iter : int, default 500
         Gradient steps for a bit at most; 0 keeps the spectral start.
@@ -101,7 +103,7 @@ class KSH(KernelHasher):
         n_labeled=2000,
         anchors="random",
         bandwidth=None,
-        normalize=False,
+        normalize=True,
         max_iter=500,
         tolerance=1e-2,
         random_state=None,
@@ -116,28 +118,16 @@ class KSH(KernelHasher):
         self.tolerance = tolerance
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the hash function from features X (n, d) and labels y.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each (samples that share one are
-            similar), or semantic targets (samples with equal ones are similar).
-        """
-        self._check_parameters()
-        X = self._training_features(X)
-        pairs = similarity(self._targets(y, len(X)), "KSH")
+    def learn(self, samples: Samples) -> None:
+        """Learn one bit after the other from the labelled samples."""
+        pairs, X = similarity(samples.targets, "KSH"), samples.X
         rng = check_random_state(self.random_state)
-        with all_cores():
-            features = KernelFeatures(X, self._fit_kernel(X, rng, width=2))
-            mean = mean_features(features)
-            rows = draw_rows(np.arange(len(X)), self.n_labeled, rng)
-            K, V, variances = principal_axes(features[rows][:, :-1] - mean)
-            A = V @ self._learn_bits(K, variances, pairs[rows])
+        features = KernelFeatures(X, self._fit_kernel(X, rng, width=2))
+        mean = mean_features(features)
+        rows = draw_rows(np.arange(len(X)), self.n_labeled, rng)
+        K, V, variances = principal_axes(features[rows][:, :-1] - mean)
+        A = V @ self._learn_bits(K, variances, pairs[rows])
         self._keep(np.vstack([A, -mean @ A]))
-        return self
 
     def _learn_bits(self, K, variances, pairs):
         """The directions of all bits in the principal axes, (p, r)."""
@@ -156,9 +146,9 @@ class KSH(KernelHasher):
         self.objective_, self.n_iter_ = objective(gains, n_labeled), n_iter
         return A
 
-    def _check_parameters(self):
-        self._check_common()
-        self._check_kernel()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_number(self, "n_labeled", Integral, minimum=2)
         check_number(self, "max_iter", Integral, minimum=0)
         check_number(self, "tolerance", Real, minimum=0)
@@ -194,7 +184,7 @@ class Residual:
         self._groups = pairs.groups
         similar = pairs.between_groups()
         self._table = n_bits * np.where(similar, 1, -1).astype(np.float32)  # (g, g) of rS
-        apart = ~similar.diagonal()  # a sample without labels is similar to itself all the same
+        apart = ~similar.diagonal()  # a sample without labels is still similar to itself
         self._own = (2 * n_bits * apart[pairs.groups]).astype(np.float32)
         self._H = np.empty((n_bits, len(pairs)), dtype=np.float32)
         self._count = 0
@@ -266,7 +256,7 @@ def smooth_value(R, Ka):
 def search_line(R, Kv, g_v, gradient, K_gradient, beta):
     """The smallest β·2ʲ for which z = v − ∇g(v)/β lies below the quadratic bound at v.
 
-    Returns this β, K̄z and g(z), or None where no j will do.
+    Returns this β, K̄z and g(z), or None if no such j is found.
     """
     square = float(gradient @ gradient)
     for _ in range(MAX_DOUBLINGS + 1):
@@ -279,7 +269,7 @@ def search_line(R, Kv, g_v, gradient, K_gradient, beta):
 
 
 def better(K, R, *directions):
-    """The first of the directions with the largest hᵀRh, its signs h, and this hᵀRh."""
+    """The direction with the largest hᵀRh, the first of equal ones; its signs h; and this hᵀRh."""
     best = None
     for a in directions:
         h = np.where(a.astype(K.dtype) @ K >= 0, 1, -1).astype(K.dtype)

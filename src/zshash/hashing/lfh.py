@@ -22,7 +22,6 @@ Near any u the objective in u_i lies above the parabola with the slope g of the 
 curvature H = −⅛VᵀV − I/β. A step goes to its top, u_i − gH⁻¹, and can not lower the objective.
 """
 
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -30,19 +29,14 @@ from scipy import linalg
 from sklearn.utils import check_random_state, gen_batches
 
 from zshash import codes
-from zshash._threads import all_cores, run_blocks
-from zshash.hashing.base import SupervisedHasher, check_choice, check_number
-from zshash.hashing.linear import (
-    LinearHasher,
-    along,
-    cross,
-    gram,
-    mean_row,
-    top_eigenvectors,
-)
-from zshash.hashing.ridge import ridge
-from zshash.hashing.rows import BLOCK_ROWS
-from zshash.hashing.similarity import similarity
+from zshash._threads import run_blocks
+from zshash._warnings import warn_user
+from zshash.hashing.hasher import SupervisedHasher, check_choice, check_number
+from zshash.hashing.steps.kinds import LinearHasher
+from zshash.hashing.steps.linear import along, cross, gram, mean_row, ridge, top_eigenvectors
+from zshash.hashing.steps.rows import BLOCK_ROWS
+from zshash.hashing.steps.samples import Samples
+from zshash.hashing.steps.similarity import similarity
 
 
 class LFH(LinearHasher, SupervisedHasher):
@@ -55,7 +49,7 @@ class LFH(LinearHasher, SupervisedHasher):
     beta : float or None, default None
         Variance of the prior of U; None takes 30 / n_bits.
     lam : float, default 1
-        Weight of the ridge of the regression from features to U. It counts in mean eigenvalues
+        Weight of the ridge of the regression from features to U, in units of the mean eigenvalue
         of XᵀX, which is the authors' n/d for rows of unit length.
     max_iter : int, default 50
         Updates of U.
@@ -68,9 +62,9 @@ class LFH(LinearHasher, SupervisedHasher):
         than half of the samples.
     center : bool, default True
         Subtract the mean of the training samples first. The authors do not, but then the codes
-        depend on where the origin of the features is, and if it was put at the mean of data that
-        holds unseen categories, they leak.
-    normalize : bool, default False
+        depend on the origin of the features, and unseen categories leak into the codes if the
+        origin is the mean of data that holds them.
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Same seed, same codes.
@@ -108,7 +102,7 @@ class LFH(LinearHasher, SupervisedHasher):
         variant="stochastic",
         n_columns=None,
         center=True,
-        normalize=False,
+        normalize=True,
         random_state=None,
     ):
         self.n_bits = n_bits
@@ -121,30 +115,18 @@ class LFH(LinearHasher, SupervisedHasher):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the hash function from features X (n, d) and labels or targets y.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each, or semantic targets of which
-            samples of a class share one.
-        """
-        self._check_parameters()
-        X = self._training_features(X)
-        similar = similarity(self._targets(y, len(X)), method=type(self).__name__)
-        rng = check_random_state(self.random_state)
-        with all_cores():
-            mean = mean_row(X) if self.center else np.zeros(X.shape[1], dtype=np.float32)
-            XtX = gram(X, mean)
-            U = initialize(X, mean, XtX, self.n_bits, rng)
-            self._ascend(U, similar, rng)
-            penalty = self.lam * np.trace(XtX) / len(XtX)
-            self._keep(mean, ridge(XtX, cross(X, mean, U), penalty))
+    def learn(self, samples: Samples) -> None:
+        """Learn latent factors U of the samples, then the regression from features to U."""
+        similar = similarity(samples.targets, method=type(self).__name__)
+        rng, X = check_random_state(self.random_state), samples.X
+        mean = mean_row(X) if self.center else np.zeros(X.shape[1], dtype=np.float32)
+        XtX = gram(X, mean)
+        U = initialize(X, mean, XtX, self.n_bits, rng)
+        self._ascend(U, similar, rng)
+        penalty = self.lam * np.trace(XtX) / len(XtX)
+        self._keep(mean, ridge(XtX, cross(X, mean, U), penalty))
         self.codes_, self.n_iter_ = codes.pack(U >= 0), int(self.max_iter)
         warn_of_collapse(self.codes_, len(similar.labels))
-        return self
 
     def _ascend(self, U, similar, rng):
         """Raise the objective over U, in place."""
@@ -157,8 +139,9 @@ class LFH(LinearHasher, SupervisedHasher):
             else:
                 update_at_once(U, similar, rng.choice(n, n_columns, replace=False), beta)
 
-    def _check_parameters(self):
-        self._check_common()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         if self.beta is not None:
             check_number(self, "beta", Real, above=0)
         if self.n_columns is not None:
@@ -224,18 +207,16 @@ def update_one_by_one(U, similar, beta):
 
 
 def warn_of_collapse(packed, n_groups):
-    """Say so where codes no longer tell groups apart.
+    """Warn where codes no longer tell groups apart.
 
     With many classes nearly all pairs are dissimilar, and a step that only pushes rows of U away
     from a few others can leave two codes, each the opposite of the other.
     """
     n_codes = len(np.unique(packed, axis=0))
     if n_codes < n_groups / 4:
-        warnings.warn(
+        warn_user(
             f"LFH learned only {n_codes} different codes for {n_groups} sets of labels: raise beta "
-            "(30 / n_bits unless given) or n_columns",
-            UserWarning,
-            stacklevel=3,
+            "(30 / n_bits unless given) or n_columns"
         )
 
 
@@ -245,9 +226,9 @@ def curvature(VtV, beta):
 
 
 def objective(U, similar, columns, beta):
-    """The part of the objective that a step given the rows `columns` of U can raise.
+    """The part of the objective that a step with the fixed rows `columns` of U can raise.
 
-    Pairs of the other rows with these count twice, once in each order.
+    Pairs of another row with a fixed row count twice, once in each order.
     """
     rows = np.setdiff1d(np.arange(len(U)), columns)
     U = U.astype(np.float64)

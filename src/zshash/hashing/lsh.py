@@ -9,12 +9,13 @@ their bits on average.
 import numpy as np
 from sklearn.utils import check_random_state
 
-from zshash.hashing.base import check_choice
-from zshash.hashing.linear import LinearHasher, mean_row
-from zshash.hashing.rows import Rows
+from zshash.hashing.hasher import SumHasher, check_choice
+from zshash.hashing.steps.kinds import LinearHasher
+from zshash.hashing.steps.linear import mean_row
+from zshash.hashing.steps.samples import SampleSource
 
 
-class LSH(LinearHasher):
+class LSH(SumHasher, LinearHasher):
     """Signs of random Gaussian projections: the floor that a learned method must beat.
 
     Parameters
@@ -22,9 +23,9 @@ class LSH(LinearHasher):
     n_bits : int, default 64
         Length of the codes, 8 to 1024.
     center : bool, default True
-        Subtract the mean of the training samples first, without which features that are all
-        positive share most of their bits.
-    normalize : bool, default False
+        Subtract the mean of the training samples first. Without this, the codes of features that
+        are all positive share most of their bits.
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Same seed, same codes.
@@ -43,24 +44,19 @@ class LSH(LinearHasher):
     (3, 4)
     """
 
-    def __init__(self, n_bits=64, *, center=True, normalize=False, random_state=None):
+    def __init__(self, n_bits=64, *, center=True, normalize=True, random_state=None):
         self.n_bits = n_bits
         self.center = center
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y=None):  # noqa: ARG002
-        """Draw the hyperplanes; only the mean of X is learned, labels are not looked at."""
-        self._check_parameters()
-        self._learn(Rows(self._training_features(X)))
-        return self
+    def learn(self, samples: SampleSource) -> None:
+        """Draw the hyperplanes; only the mean of the samples is learned."""
+        rng, d = check_random_state(self.random_state), samples.n_features
+        mean = mean_row(samples) if self.center else np.zeros(d)
+        self._keep(mean, rng.standard_normal((d, self.n_bits)))
 
-    def _learn(self, rows):
-        """Learn from sums over rows, wherever they are."""
-        rng = check_random_state(self.random_state)
-        mean = mean_row(rows) if self.center else np.zeros(rows.n_features)
-        self._keep(mean, rng.standard_normal((rows.n_features, self.n_bits)))
-
-    def _check_parameters(self):
-        self._check_common()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_choice(self, "center", (True, False))

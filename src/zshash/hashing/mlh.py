@@ -37,16 +37,17 @@ from sklearn.utils import check_random_state, gen_batches
 
 from zshash import codes
 from zshash._compiled import compiled
-from zshash._threads import all_cores
-from zshash.hashing.base import SupervisedHasher, check_choice, check_number
-from zshash.hashing.linear import LinearHasher, mean_row
-from zshash.hashing.rows import BLOCK_ROWS
-from zshash.hashing.similarity import similarity
+from zshash.hashing.hasher import Projector, SupervisedHasher, check_choice, check_number
+from zshash.hashing.steps.kinds import LinearHasher
+from zshash.hashing.steps.linear import mean_row
+from zshash.hashing.steps.rows import BLOCK_ROWS
+from zshash.hashing.steps.samples import Samples
+from zshash.hashing.steps.similarity import similarity
 
 UPDATES_DRAWN = 100  # batches of pairs that are drawn at once
 MAX_BATCH = 10_000  # pairs; a hundred such batches are drawn at once
-MAX_DRAWS = 20  # tries to find dissimilar pairs, of which there may be none
-MAX_QUERIES, MAX_DATABASE = 500, 5000  # samples that judge a ρ
+MAX_DRAWS = 20  # tries to find dissimilar pairs; there may be none
+MAX_QUERIES, MAX_DATABASE = 500, 5000  # samples that compare values of ρ
 
 
 class MLH(LinearHasher, SupervisedHasher):
@@ -58,7 +59,7 @@ class MLH(LinearHasher, SupervisedHasher):
         Length of the codes, 8 to 1024.
     rho : int, "validate" or None, default None
         ρ, 1 to n_bits; None takes 0.35 n_bits. "validate" tries this and n_bits/16 less and
-        more, and takes the one whose codes search best with held-out training samples (a fifth
+        more, and takes the value whose codes retrieve best for held-out training samples (a fifth
         of them, 500 at most), at four times the cost.
     loss_scale : float, default 1.0
         Factor of the loss. The bound compares the loss with the lengths of W and x, so this is
@@ -67,12 +68,12 @@ class MLH(LinearHasher, SupervisedHasher):
         λ, between 0 and 1.
     balance : bool, default True
         Also pull every bit's mean over the batch towards zero.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     batch_size : int, default 100
         Pairs in an update.
     learning_rate : float, default 0.03
-        Of the first update; it falls to zero in a straight line.
+        Learning rate of the first update; it falls linearly to zero.
     momentum : float, default 0.9
         Share of an update that carries over to the next one.
     weight_decay : float, default 1e-2
@@ -114,7 +115,7 @@ class MLH(LinearHasher, SupervisedHasher):
         loss_scale=1.0,
         similar_share=0.5,
         balance=True,
-        normalize=False,
+        normalize=True,
         batch_size=100,
         learning_rate=0.03,
         momentum=0.9,
@@ -135,31 +136,19 @@ class MLH(LinearHasher, SupervisedHasher):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the hash function from features X (n, d) and labels y.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each (samples that share one are
-            similar), or semantic targets (samples with equal ones are similar).
-        """
-        self._check_parameters()
-        X = self._training_features(X)
-        pairs = similarity(self._targets(y, len(X)), "MLH")
-        rng = check_random_state(self.random_state)
-        with all_cores():
-            mean = mean_row(X)
-            scale = mean_length(X, mean)
-            Z = append_one((X - mean) / np.float32(scale))
-            self.rho_ = self._choose_rho(Z, pairs, rng)
-            W, self.objective_ = self._descend(Z, pairs, self.rho_, rng)
+    def learn(self, samples: Samples) -> None:
+        """Minimise the bound by gradient steps on batches of pairs."""
+        pairs, X = similarity(samples.targets, "MLH"), samples.X
+        rng, mean = check_random_state(self.random_state), mean_row(X)
+        scale = mean_length(X, mean)
+        Z = append_one((X - mean) / np.float32(scale))
+        self.rho_ = self._choose_rho(Z, pairs, rng)
+        W, self.objective_ = self._descend(Z, pairs, self.rho_, rng)
         self._keep(mean, W[:-1] / scale)
         self.bias_, self.n_iter_ = W[-1].copy(), len(self.objective_)
-        return self
 
-    def _projector(self):
+    def projector(self) -> Projector:
+        """The function from a block of prepared features to its projections."""
         return lambda X: (X - self.mean_) @ self.projection_ + self.bias_
 
     def _choose_rho(self, Z, pairs, rng):
@@ -199,8 +188,9 @@ class MLH(LinearHasher, SupervisedHasher):
             W += velocity
         return W, bounds
 
-    def _check_parameters(self):
-        self._check_common()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         if self.rho is not None and self.rho != "validate":
             check_number(self, "rho", Integral, minimum=1, maximum=self.n_bits)
         for name in ("loss_scale", "learning_rate"):
@@ -233,11 +223,11 @@ def initialize(Z, n_bits, rng):
 
 
 class PairDraw:
-    """Draws batches of pairs; the first ones of each batch are similar, as ``similar`` says.
+    """Draws batches of pairs; ``similar`` says which pairs of a batch are similar.
 
     Never looks at all pairs: a similar pair is a sample, one of its labels, and a sample with
-    this label; a dissimilar pair is any two samples that prove to be so. Where all pairs are
-    alike, so are those of a batch.
+    this label; a dissimilar pair is two random samples that share no label. If all pairs are
+    similar, or none is, so are the pairs of a batch.
     """
 
     def __init__(self, pairs, batch_size, similar_share, rng):
@@ -263,7 +253,7 @@ class PairDraw:
         return np.concatenate(batches, axis=2).transpose(1, 0, 2).reshape(n_batches, -1)
 
     def _similar(self, count, rng):
-        """Pairs (2, count) that share a label; a sample that has it alone is its own partner."""
+        """Pairs (2, count) that share a label; a label's only sample is paired with itself."""
         first = rng.randint(len(self._members), size=count)
         label = np.searchsorted(self._starts, first, side="right") - 1
         start, others = self._starts[label], self._starts[label + 1] - self._starts[label] - 1
@@ -272,7 +262,7 @@ class PairDraw:
         return self._members[np.stack([first, second])]
 
     def _dissimilar(self, count, rng):
-        """Pairs (2, count) that share no label, again and again where they are rare; or none."""
+        """Pairs (2, count) that share no label, repeated where few are found; empty if none is."""
         found = np.empty((2, 0), dtype=np.intp)
         labels, groups = self._pairs.labels, self._pairs.groups
         for _ in range(MAX_DRAWS):

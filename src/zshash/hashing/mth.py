@@ -3,14 +3,14 @@
 Carry over the metric learned on seen categories, not their labels.
 
 1. Whiten the features: z = (x − mean) T, so that directions in which the seen samples vary little,
-   where new categories may stand out, count as much as those that tell the seen ones apart.
-2. Imagine categories: what scatters the members of a seen category, around centres of which there
-   is no end (`imagination`), so that bits are not spent on the seen categories alone.
-3. Teach a network u the neighbourhoods of z (`distillation`), in which samples are the nearer the
-   more they have in common in being unlike all seen categories (`novelty`). Its signs are the bits.
+   where new categories may stand out, count as much as those that separate seen categories.
+2. Imagine categories (`imagination`): the scatter of seen categories around new centres, so that
+   bits are not spent on the seen categories alone.
+3. Teach a network u the neighbourhoods of z (`distillation`). Two samples are nearer if both are
+   unlike all seen categories, or both are like them (`novelty`). The signs of u are the bits.
 4. Read meaning from the codes B of the training samples: A = (BᵀB + λI)⁻¹BᵀY (VᵀV + μI)⁻¹ maps
-   codes to label vectors. V are those of the seen categories; the last factor lets directions that
-   many of them share count less.
+   codes to label vectors. V holds the label vectors of the seen categories; the last factor lowers
+   the weight of directions that many of them share.
 
 ======  ==================================================  ============================
 symbol  meaning, rows are samples                            here
@@ -23,48 +23,47 @@ A       codes to label vectors (l, p)                        ``mapping_``
 ======  ==================================================  ============================
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from zshash._threads import all_cores
-from zshash.hashing.base import SupervisedHasher, check_choice, check_number
-from zshash.hashing.dcc import sum_by_class
-from zshash.hashing.distillation import Distillation
-from zshash.hashing.imagination import Batches
-from zshash.hashing.meaning import Meaning
-from zshash.hashing.networks import Weights, random_units
-from zshash.hashing.quantization import rotate_to_signs
-from zshash.hashing.ridge import ridge
-from zshash.hashing.rows import Rows
-from zshash.hashing.targets import merge_rows
-from zshash.hashing.whitening import whiten
+from zshash.hashing.hasher import Projector, SemanticHasher, check_choice, check_number
+from zshash.hashing.steps.dcc import sum_by_class
+from zshash.hashing.steps.distillation import Distillation, Training
+from zshash.hashing.steps.imagination import Batches
+from zshash.hashing.steps.linear import ridge, whiten
+from zshash.hashing.steps.networks import Weights, random_units
+from zshash.hashing.steps.rotations import rotate_to_signs
+from zshash.hashing.steps.samples import Samples
+from zshash.hashing.steps.targets import merge_rows
 
-LOOKUP_BITS = 24  # that tell samples apart where look-up is all that counts
-FIRST_SHRINKAGE = 2.0  # of the whitening whose axes the first bits are made of
-TEMPERATURE, SEMANTIC_TEMPERATURE = 0.57, 1.27  # of the student, without and with names
-LAMBDA = 1e-2  # of the map to label vectors
+LOOKUP_BITS = 24  # bits that tell samples apart with lookup=1
+FIRST_SHRINKAGE = 2.0  # of the whitening whose axes give the first bits
+TEMPERATURE, SEMANTIC_TEMPERATURE = 0.57, 1.27  # of the student, with semantics=0 and 1
+LAMBDA = 1e-2  # λ of the map to label vectors
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work a fit is."""
+    """Amount of work in a fit."""
 
     batch: int
     units: int
     steps: int
     rate: float
-    rounds: int  # of the rotation that the first bits come from
+    rounds: int  # of the rotation that gives the first bits
 
 
 EFFORTS = {"best": Effort(1024, 2048, 600, 1e-3, 50), "fast": Effort(512, 1024, 100, 3e-3, 20)}
 
 
-class MTH(Meaning, SupervisedHasher):
-    """Metric-transfer hashing: codes whose neighbourhoods hold for categories yet to come.
+class MTH(SemanticHasher):
+    """Metric-transfer hashing: codes whose neighbourhoods also hold for unseen categories.
 
     Parameters
     ----------
@@ -73,27 +72,28 @@ class MTH(Meaning, SupervisedHasher):
     effort : {"best", "fast"}, default "best"
         A network of 2,048 units trained for 600 steps, or one of 1,024 units trained for 100.
     lookup : float, default 0
-        From ranking (0) to look-up (1). Ranking wants every bit to tell something of its own, and
-        then hardly any two codes lie within two bits of each other. With 1, no more than 24 bits
-        tell samples apart, and the others are set for all of them.
+        From codes for ranking (0) to codes for look-up (1). With 0, every bit carries information
+        of its own, and hardly any two codes lie within two bits of each other. With 1, at most 24
+        bits tell samples apart, and all other bits are 1 for every sample.
     semantics : float, default 0
-        How much the names' meaning counts beside what samples look like, 0 to 1, where y holds
-        label vectors: related categories come nearer, at the expense of the query's own.
+        Weight of the meaning of names beside the features, 0 to 1, where y holds label vectors.
+        It brings related categories nearer, at the expense of the query's own category.
     novelty : float, default 0.03
-        How much it counts that two samples are both unlike, or both like, the seen categories. New
-        categories are then found more easily among seen ones, which lose a little.
+        Weight of novelty: samples that are both unlike, or both like, the seen categories come
+        nearer. New categories are then found more easily among seen ones, and seen categories a
+        little less well.
     shrinkage : float, default 0.02
-        ε of the whitening: what is added to all variances, as a share of their mean. The larger it
-        is, the less the features are changed.
+        ε of the whitening: the amount added to all variances, as a share of their mean. A larger ε
+        changes the features less.
     imaginary : float, default 0.25
-        Share of imaginary categories' members in training.
+        Share of the training rows that belong to imaginary categories.
     neighborhood : float, default 0.03
         Share of the other samples that counts as a sample's neighbours.
     alignment : float, default 1
         μ of the map from codes to label vectors.
     n_units, n_steps : int or None, default None
-        Units of the network and steps of its training, where `effort` is not to choose them.
-    normalize : bool, default False
+        Units of the network and steps of its training; None takes the numbers of `effort`.
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Same seed, same codes.
@@ -133,7 +133,7 @@ class MTH(Meaning, SupervisedHasher):
         alignment=1.0,
         n_units=None,
         n_steps=None,
-        normalize=False,
+        normalize=True,
         random_state=None,
     ):
         self.n_bits = n_bits
@@ -150,29 +150,12 @@ class MTH(Meaning, SupervisedHasher):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the hash function from features X (n, d) and labels or targets y.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each, or semantic targets (floats, of
-            unit length as the sources in `zshash.semantics` give them). Samples with the same
-            target are of one category.
-        """
-        self._check_parameters()
-        X = self._training_features(X)
-        targets = self._targets(y, len(X))
-        with all_cores():
-            self._train(X, targets)
-        return self
-
-    def _train(self, X, targets, distillation=Distillation):
-        """Learn from prepared features; `distillation` trains the network."""
-        rng, rows, effort = check_random_state(self.random_state), Rows(X), EFFORTS[self.effort]
-        whitening = whiten(rows, self.shrinkage)
-        Z = whitening(rows)
+    def learn(self, samples: Samples, distillation: Callable[..., Training] = Distillation) -> None:
+        """Train the network by `distillation`, then read the meaning of the codes."""
+        rng, effort = check_random_state(self.random_state), EFFORTS[self.effort]
+        targets = samples.targets
+        whitening = whiten(samples, self.shrinkage)
+        Z = whitening(samples)
         axes = whitening.milder(FIRST_SHRINKAGE)
         first = first_bits(Z, axes, self._n_live, effort.rounds, rng)
         weights = random_units(first, self.n_units or effort.units, rng)
@@ -186,7 +169,7 @@ class MTH(Meaning, SupervisedHasher):
             n_steps=self.n_steps or effort.steps,
         ).run()
         self._keep(weights.after(whitening.mean, whitening.T.astype(np.float32)))
-        self._read_meaning(X, targets)
+        self._read_meaning(samples.X, targets)
 
     def _batches(self, Z, targets, size, rng):
         vectors, categories = merge_rows(targets.vectors)
@@ -203,7 +186,7 @@ class MTH(Meaning, SupervisedHasher):
 
     @property
     def _n_live(self):
-        """Bits that tell samples apart."""
+        """Number of bits that tell samples apart."""
         return round(self.n_bits - self.lookup * max(0, self.n_bits - LOOKUP_BITS))
 
     def _keep(self, weights):
@@ -213,11 +196,13 @@ class MTH(Meaning, SupervisedHasher):
             self._check_finite(array)
             setattr(self, name, np.ascontiguousarray(array, dtype=np.float32))
 
-    def _weights(self):
+    def weights(self) -> Weights:
+        """The fitted network."""
         return Weights(self.linear_, self.bias_, self.units_, self.unit_bias_, self.outputs_)
 
-    def _projector(self):
-        weights = self._weights()
+    def projector(self) -> Projector:
+        """The function from a block of prepared features to its projections."""
+        weights = self.weights()
         n_set = self.n_bits - len(weights.b)
 
         def project(X):
@@ -229,20 +214,21 @@ class MTH(Meaning, SupervisedHasher):
 
     def _read_meaning(self, X, targets):
         """Fit A to the codes of the training samples."""
-        B = np.where(self._project(X, self._projector()) >= 0, np.int8(1), np.int8(-1))
+        B = np.where(self._project(X, self.projector()) >= 0, np.int8(1), np.int8(-1))
         V = targets.vectors
         sums = sum_by_class(B, targets.rows, len(V))
         B = B.astype(np.float32)
         A = ridge((B.T @ B).astype(np.float64), sums.T @ V, LAMBDA)
         self.mapping_ = ridge(V.T @ V, A.T, self.alignment).T
 
-    def _meaning(self):
-        """A, (n_bits, p)."""
+    def code_meanings(self) -> NDArray[np.float64]:
+        """A, the map from codes of −1 and 1 to label vectors, (n_bits, p)."""
         check_is_fitted(self)
         return self.mapping_
 
-    def _check_parameters(self):
-        self._check_common()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_choice(self, "effort", tuple(EFFORTS))
         for name in ("lookup", "semantics", "novelty", "imaginary"):
             check_number(self, name, Real, minimum=0, maximum=1)
@@ -255,9 +241,9 @@ class MTH(Meaning, SupervisedHasher):
 
 
 def first_bits(Z, axes, n_bits, rounds, rng):
-    """Linear bits W (d, n_bits) to begin with: the first of these axes, rotated to signs.
+    """Linear bits W (d, n_bits) at the start of training: the first axes, rotated to signs.
 
-    Z W has a mean square of 1. Where there are more bits than axes, they are Gaussian.
+    Z W has a mean square of 1. W is Gaussian where there are more bits than axes.
     """
     if n_bits > Z.n_features:
         W = rng.standard_normal((Z.n_features, n_bits))

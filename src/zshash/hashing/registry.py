@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zshash.hashing.agh import AGH
-from zshash.hashing.base import Hasher
 from zshash.hashing.cosdish import COSDISH
 from zshash.hashing.dgh import DGH
+from zshash.hashing.hasher import Hasher
 from zshash.hashing.imh import IMH
 from zshash.hashing.itq import CCAITQ, ITQ
 from zshash.hashing.ksh import KSH

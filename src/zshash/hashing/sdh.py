@@ -31,17 +31,17 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from zshash import codes
-from zshash._threads import all_cores, map_blocks
-from zshash.hashing.anchors import KernelHasher
-from zshash.hashing.base import check_choice, check_number
-from zshash.hashing.dcc import descend, measure_block
-from zshash.hashing.ridge import inner, ridge
-from zshash.hashing.samples import Samples
+from zshash._threads import map_blocks
+from zshash.hashing.hasher import SumHasher, check_choice, check_number
+from zshash.hashing.steps.dcc import descend, measure_block
+from zshash.hashing.steps.kinds import KernelHasher
+from zshash.hashing.steps.linear import inner, ridge
+from zshash.hashing.steps.samples import SampleSource
 
 TOLERANCE = 1e-5  # relative change of P at which the authors stop
 
 
-class SDH(KernelHasher):
+class SDH(SumHasher, KernelHasher):
     """Supervised discrete hashing: codes from which a linear classifier reads the label.
 
     Parameters
@@ -55,7 +55,7 @@ class SDH(KernelHasher):
     bandwidth : float or None, default None
         δ of the kernel exp(−d²/δ); None takes the mean squared distance of samples to anchors.
         The authors' σ = 0.4 is δ = 2σ² = 0.32, meant for features of unit length.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     loss : {"l2", "hinge"}, default "l2"
         How the label is read from a code: by least squares, or by a multiclass support vector
@@ -103,7 +103,7 @@ class SDH(KernelHasher):
         n_anchors=1000,
         anchors="random",
         bandwidth=None,
-        normalize=False,
+        normalize=True,
         loss="l2",
         lam=1.0,
         nu=1e-5,
@@ -125,26 +125,10 @@ class SDH(KernelHasher):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the hash function from features X (n, d) and labels or targets y.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each, or semantic targets (floats).
-        """
-        self._check_parameters()
-        X = self._training_features(X)
-        targets = self._targets(y, len(X))
+    def learn(self, samples: SampleSource) -> None:
+        """Choose anchors and random codes, then update B, W and P in turn."""
         if self.loss == "hinge" and not hasattr(self, "classes_"):
             raise ValueError('loss="hinge" needs class labels y (n,): give these, or use loss="l2"')
-        with all_cores():
-            self._learn(Samples(X, targets))
-        return self
-
-    def _learn(self, samples):
-        """Learn from sums over samples, wherever their rows are."""
         rng = check_random_state(self.random_state)
         kernel = self._fit_kernel(samples, rng)
         samples.start(self.n_bits, rng)
@@ -175,13 +159,14 @@ class SDH(KernelHasher):
         self.mapping_ = np.ascontiguousarray(W)
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
-    def _check_sums(self):
+    def check_sums(self) -> None:
+        """Raise ValueError if a parameter needs all rows in memory."""
         if self.loss == "hinge":
             raise ValueError('loss="hinge" needs all codes in memory: set loss="l2"')
 
-    def _check_parameters(self):
-        self._check_common()
-        self._check_kernel()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         for name in ("n_sweeps", "max_iter"):
             check_number(self, name, Integral, minimum=1)
         for name in ("lam", "nu", "mu"):
@@ -207,7 +192,7 @@ def separate_codes(B, features, targets, P, W, nu):
 def support_vectors(B, targets, lam, rng):
     """W-step of the hinge loss: the multiclass machine of Crammer and Singer, and its loss.
 
-    Equal codes of a class count as one with a weight: there are few of them.
+    Equal codes of a class are merged into one with a weight, because few codes differ.
     """
     n_classes = len(targets.vectors)
     _, first, counts = np.unique(

@@ -21,8 +21,10 @@ kπ/ρ_j  frequency of an eigenfunction               ``frequencies_``, for each
 
 import numpy as np
 
-from zshash._threads import all_cores
-from zshash.hashing.linear import LinearHasher, along, gram, mean_row, top_eigenvectors
+from zshash.hashing.hasher import Projector
+from zshash.hashing.steps.kinds import LinearHasher
+from zshash.hashing.steps.linear import along, gram, mean_row, top_eigenvectors
+from zshash.hashing.steps.samples import Samples
 
 
 class SpectralHashing(LinearHasher):
@@ -32,7 +34,7 @@ class SpectralHashing(LinearHasher):
     ----------
     n_bits : int, default 64
         Length of the codes, 8 to 1024; more bits than dimensions are possible.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Not used: nothing is random here.
@@ -41,7 +43,7 @@ class SpectralHashing(LinearHasher):
     ----------
     mean_ : ndarray of shape (d,)
     projection_ : ndarray of shape (d, n_bits)
-        The principal axis of each bit; an axis may serve several.
+        The principal axis of each bit; one axis may serve several bits.
     lows_ : ndarray of shape (n_bits,)
         Where the training samples begin along the axis of each bit.
     frequencies_ : ndarray of shape (n_bits,)
@@ -56,35 +58,32 @@ class SpectralHashing(LinearHasher):
     (3, 4)
     """
 
-    def __init__(self, n_bits=64, *, normalize=False, random_state=None):
+    def __init__(self, n_bits=64, *, normalize=True, random_state=None):
         self.n_bits = n_bits
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y=None):  # noqa: ARG002
-        """Find the box of X (n, d) and its slowest sinusoids; labels are not looked at."""
-        self._check_parameters()
-        X = self._training_features(X)
-        with all_cores():
-            mean = mean_row(X)
-            _, axes = top_eigenvectors(gram(X, mean), min(self.n_bits, X.shape[1]))
-            V = along(X, mean, axes)
+    def learn(self, samples: Samples) -> None:
+        """Find the box of the samples and its slowest sinusoids."""
+        mean = mean_row(samples)
+        _, axes = top_eigenvectors(gram(samples, mean), min(self.n_bits, samples.n_features))
+        V = along(samples, mean, axes)
         lows, ranges = V.min(axis=0), np.ptp(V, axis=0).astype(np.float64)
         chosen, modes = slowest(ranges, self.n_bits)
         self._keep(mean, axes[:, chosen])
         self.lows_ = lows[chosen]
         self.frequencies_ = (modes * np.pi / ranges[chosen]).astype(np.float32)
-        return self
 
-    def _projector(self):
-        along_axes = super()._projector()
+    def projector(self) -> Projector:
+        """The function from a block of prepared features to its projections."""
+        along_axes = super().projector()
         return lambda X: np.cos((along_axes(X) - self.lows_) * self.frequencies_)
 
 
 def slowest(ranges, count):
     """Axis j and mode k ≥ 1 of the `count` lowest frequencies k/ρ_j, the longest axis first.
 
-    Axis j offers as many modes as could be among them, ⌈(count + 1) ρ_j/ρ_max⌉ − 1.
+    Axis j offers as many modes as could be among the lowest, ⌈(count + 1) ρ_j/ρ_max⌉ − 1.
     """
     offers = np.maximum(np.ceil((count + 1) * ranges / ranges.max()).astype(int) - 1, 0)
     axes = np.repeat(np.arange(len(ranges)), offers)

@@ -14,9 +14,9 @@ spread (second term).
 symbol  meaning, rows are samples                           here
 ======  ==================================================  ======================
 X       features, centred (n, d)                            ``X - mean``
-X_l     those of the labelled samples (l, d)                ``X[rows] - mean``
+X_l     features of the labelled samples, centred (l, d)    ``X[rows] - mean``
 S       1 similar, −1 dissimilar, 0 on the diagonal (l, l)  ``S``
-C       XᵀX / n, what is left of the covariance (d, d)      ``C``
+C       XᵀX / n, less the directions already found (d, d)   ``C``
 W       hash function: bits are sgn((x − mean) W), (d, r)   ``W``, ``projection_``
 ======  ==================================================  ======================
 
@@ -32,17 +32,18 @@ from scipy import linalg
 from sklearn.utils import check_random_state, gen_batches
 
 from zshash._compiled import compiled
-from zshash._threads import add_up, all_cores, map_blocks
-from zshash.hashing.base import SupervisedHasher, check_choice, check_number
-from zshash.hashing.linear import LinearHasher, gram, mean_row, top_eigenvectors
-from zshash.hashing.rows import BLOCK_ROWS
-from zshash.hashing.samples import Samples
-from zshash.hashing.similarity import draw_rows, similarity
+from zshash._threads import add_up, map_blocks
+from zshash.hashing.hasher import SumHasher, SupervisedHasher, check_choice, check_number
+from zshash.hashing.steps.kinds import LinearHasher
+from zshash.hashing.steps.linear import gram, mean_row, top_eigenvectors
+from zshash.hashing.steps.rows import BLOCK_ROWS
+from zshash.hashing.steps.samples import SampleSource
+from zshash.hashing.steps.similarity import draw_rows, similarity
 
 PAIR_ROWS = 128  # rows of S handled at a time
 
 
-class SSH(LinearHasher, SupervisedHasher):
+class SSH(SumHasher, LinearHasher, SupervisedHasher):
     """Semi-supervised hashing: few labels say what is similar, all samples spread the bits.
 
     Parameters
@@ -51,14 +52,15 @@ class SSH(LinearHasher, SupervisedHasher):
         Length of the codes, 8 to 1024. Only the sequential form gives more bits than X has
         dimensions.
     variant : {"sequential", "orthogonal", "nonorthogonal"}, default "sequential"
-        One direction after the other, each to right the pairs that the last one got wrong, which
-        the authors found strongest; or all at once as the top eigenvectors of M; or these, scaled
-        to solve the problem without the constraint WᵀW = I, which leaves the bits as they are.
+        "sequential" finds one direction after the other, each to correct the pairs that the last
+        one got wrong; the authors found it strongest. "orthogonal" takes the top eigenvectors of M
+        at once. "nonorthogonal" scales these to solve the problem without the constraint WᵀW = I,
+        which does not change the bits.
     n_labeled : int or None, default 1000
         Samples whose labels are used, drawn at random; all others count as unlabelled, and so do
         the rows of a 0/1 matrix without any label. Where there are fewer, all are used. None
-        takes all, except for the sequential form, which holds a matrix of all labelled pairs. As a
-        class label, −1 is one like any other.
+        takes all, except for the sequential form, which holds a matrix of all labelled pairs. The
+        class label −1 is a label like any other.
     eta : float, default 3
         η, weight of the spread of all samples. Each term is a mean, the first over pairs, the
         second over samples, so that η does not depend on their numbers. The default is for 64
@@ -66,7 +68,7 @@ class SSH(LinearHasher, SupervisedHasher):
     alpha : float, default 1
         α, how much more a wrong pair weighs for the next direction (sequential form). S̃ is scaled
         to entries of about 1, as those of S are, whatever the scale of X.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
         Same seed, same codes.
@@ -96,7 +98,7 @@ class SSH(LinearHasher, SupervisedHasher):
         n_labeled=1000,
         eta=3.0,
         alpha=1.0,
-        normalize=False,
+        normalize=True,
         random_state=None,
     ):
         self.n_bits = n_bits
@@ -107,25 +109,8 @@ class SSH(LinearHasher, SupervisedHasher):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the hash function from features X (n, d) and labels y.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each, or the same float vector for all
-            samples of a class.
-        """
-        self._check_parameters()
-        X = self._training_features(X)
-        targets = self._targets(y, len(X))
-        with all_cores():
-            self._learn(Samples(X, targets))
-        return self
-
-    def _learn(self, samples):
-        """Learn from sums over samples, wherever their rows are, and from the labelled rows."""
+    def learn(self, samples: SampleSource) -> None:
+        """Learn directions from the labelled rows and the covariance of all rows."""
         if self.variant != "sequential":
             self._check_axes(samples.n_features, 'variant="sequential"')
         pairs = similarity(samples.targets, "SSH")
@@ -141,12 +126,14 @@ class SSH(LinearHasher, SupervisedHasher):
                 W = W * lengths(values, M)
         self._keep(mean, W)
 
-    def _check_sums(self):
+    def check_sums(self) -> None:
+        """Raise ValueError if a parameter needs all rows in memory."""
         if self.n_labeled is None:
             raise ValueError("n_labeled=None takes all rows into memory: give a number")
 
-    def _check_parameters(self):
-        self._check_common()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         check_choice(self, "variant", ("sequential", "orthogonal", "nonorthogonal"))
         if self.n_labeled is not None:
             check_number(self, "n_labeled", Integral, minimum=2)
@@ -188,7 +175,7 @@ def pair_term(X, mean, pairs):
 def lengths(values, M):
     """√(1 + λ/κ), the lengths at which eigenvectors U solve (I + M/κ)W = WWᵀW.
 
-    Any κ above −λ_min will do; twice the norm of M is.
+    Any κ above −λ_min is valid; here it is twice the norm of M.
     """
     kappa = 2 * linalg.norm(M) or 1.0
     return np.sqrt(1 + values / kappa)
@@ -217,7 +204,7 @@ def weigh_pairs(S, X, p, alpha):
     """Subtract αppᵀ from S, in place, where they differ in sign; return X_lᵀSX_l.
 
     S is symmetric, so only its blocks on and above the diagonal are kept up: with T the sum over
-    these, those on the diagonal halved, X_lᵀSX_l = T + Tᵀ.
+    these, with the blocks on the diagonal halved, X_lᵀSX_l = T + Tᵀ.
     """
 
     def product(part):
@@ -240,7 +227,7 @@ def boost(S, left, right, alpha, start):
 
 
 def unit_scale(p):
-    """p at a mean square of 1, so that ppᵀ compares with signs."""
+    """p scaled to a mean square of 1, so that the entries of ppᵀ are comparable to signs."""
     size = np.sqrt(np.mean(np.square(p), dtype=np.float64))
     return p if size == 0 else p / np.float32(size)
 

@@ -27,21 +27,20 @@ A = (BᵀB + λI)⁻¹BᵀY whatever R is. From the same start, the codes do not
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from zshash._threads import all_cores
-from zshash.hashing.anchor_graph import anchor_gram
-from zshash.hashing.anchors import KernelHasher
-from zshash.hashing.base import check_choice, check_number
-from zshash.hashing.graphs import neighbor_gram, neighbor_laplacian
-from zshash.hashing.meaning import Meaning
-from zshash.hashing.ridge import inner, ridge
-from zshash.hashing.rotations import Rotation
-from zshash.hashing.samples import Samples
+from zshash.hashing.hasher import SemanticHasher, SumHasher, check_choice, check_number
+from zshash.hashing.steps.anchor_graph import anchor_gram
+from zshash.hashing.steps.graphs import neighbor_gram, neighbor_laplacian
+from zshash.hashing.steps.kinds import KernelHasher
+from zshash.hashing.steps.linear import inner, ridge
+from zshash.hashing.steps.rotations import Rotation
+from zshash.hashing.steps.samples import SampleSource
 
 
-class ZSH(Meaning, KernelHasher):
+class ZSH(SemanticHasher, SumHasher, KernelHasher):
     """Zero-shot hashing: codes for pictures of categories that nobody labelled.
 
     Parameters
@@ -54,7 +53,7 @@ class ZSH(Meaning, KernelHasher):
         Training samples drawn at random, or cluster centres.
     bandwidth : float or None, default None
         δ of the kernel; None takes the mean squared distance of samples to anchors.
-    normalize : bool, default False
+    normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     graph : {"knn", "anchor", None}, default "knn"
         Local structure to keep: exact neighbours (time grows with n²), neighbours through
@@ -74,9 +73,9 @@ class ZSH(Meaning, KernelHasher):
     max_iter : int, default 10
         Iterations at most; the fit stops before that when the codes no longer change.
     init_scale : float, default 35
-        Width of the Gaussian start of W, which the paper leaves open: the length that a random
-        code's label vector has at the start, where a true one has 1. A small value makes the
-        first codes functions of the label alone, a large one lets them ignore it.
+        Scale of the random W at the start, which the paper leaves open: the length of a random
+        code's label vector, where a true label vector has length 1. With a small value the first
+        codes depend on the label alone; with a large value they ignore it.
     random_state : int, RandomState or None
         Same seed, same codes.
 
@@ -116,7 +115,7 @@ class ZSH(Meaning, KernelHasher):
         n_anchors=1000,
         anchors="random",
         bandwidth=None,
-        normalize=False,
+        normalize=True,
         graph="knn",
         n_neighbors=5,
         sigma=1.0,
@@ -148,41 +147,22 @@ class ZSH(Meaning, KernelHasher):
         self.init_scale = init_scale
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Learn the hash function from features X (n, d) and labels or targets y.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,), (n, c) or (n, p)
-            Class labels, a 0/1 matrix of several labels each, or semantic targets (floats, of
-            unit length as the sources in `zshash.semantics` give them).
-        """
-        self._check_parameters()
-        X = self._training_features(X)
-        targets = self._targets(y, len(X))
-        with all_cores():  # blocks of rows share them, and small matrices need just one
-            self._learn(Samples(X, targets))
-        return self
-
-    def _meaning(self):
-        """A = WRᵀ, (n_bits, p)."""
+    def code_meanings(self) -> NDArray[np.float64]:
+        """A = WRᵀ, the map from codes of −1 and 1 to label vectors, (n_bits, p)."""
         check_is_fitted(self)
         return self.mapping_.astype(np.float64) @ self.rotation_.astype(np.float64).T
 
-    def _learn(self, samples):
-        """Learn from sums over samples, wherever their rows are."""
+    def learn(self, samples: SampleSource) -> None:
+        """Choose anchors and random codes, then update P, B, R and W in turn."""
         rng = check_random_state(self.random_state)
         kernel = self._fit_kernel(samples, rng)
-        samples.start(
-            self.n_bits, rng
-        )  # perhaps meanwhile: nothing is drawn until they are measured
+        samples.start(self.n_bits, rng)  # codes may be drawn while the kernel works
         samples.use(kernel)
         solver = samples.solver(self._system_matrix(samples), self.beta / self.alpha)
         self._alternate(samples, solver, rng)
 
     def _system_matrix(self, samples):
-        """ΦᵀΦ + γ/α ΦᵀLΦ: with β/α on its diagonal M, the same in every iteration."""
+        """ΦᵀΦ + γ/α ΦᵀLΦ, the same in every iteration; adding β/α to its diagonal gives M."""
         weight = self.gamma / self.alpha
         if self.graph is None or weight == 0:
             return samples.gram()
@@ -194,8 +174,8 @@ class ZSH(Meaning, KernelHasher):
     def _alternate(self, samples, solve, rng):
         """Update P, B, R and W in turn until the codes stay as they are.
 
-        The next codes need R and W only as A = WRᵀ, which is the same whatever R is: so R is found
-        while they are.
+        The next codes need R and W only as A = WRᵀ, which does not depend on R: so R is found
+        while the codes are updated.
         """
         sums, squared_norm, p = samples.measure(), samples.squared_norm(), samples.n_targets
         A = random_mapping(self.n_bits, p, self.init_scale, rng)
@@ -216,16 +196,17 @@ class ZSH(Meaning, KernelHasher):
         self.mapping_ = A @ self.rotation_
         self.objective_, self.n_iter_ = np.array(values), len(values)
 
-    def _check_sums(self):
+    def check_sums(self) -> None:
+        """Raise ValueError if a parameter needs all rows in memory."""
         if self.graph == "knn" and self.gamma:
             raise ValueError(
                 'graph="knn" compares all samples with each other: set graph="anchor", whose time '
                 "grows with their number, or graph=None"
             )
 
-    def _check_parameters(self):
-        self._check_common()
-        self._check_kernel()
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is not valid; the message names the first one."""
+        super().check_parameters()
         for name in ("n_neighbors", "n_sweeps", "max_iter"):
             check_number(self, name, Integral, minimum=1)
         for name in ("alpha", "lam", "init_scale"):

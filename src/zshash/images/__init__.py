@@ -1,4 +1,4 @@
-"""Pictures to features."""
+"""Pictures read and turned into features."""
 
 from zshash.images.extractor import Extractor
 from zshash.images.limits import Limits

@@ -1,9 +1,9 @@
-"""Picture files to pixels, whatever they hold: never a crash, never more than a limit.
+"""Picture files decoded to pixels, without crashes and within limits, whatever the files hold.
 
 Only formats that people keep pictures in are read, no scripts (EPS) and no drawings. Of an
-animation the first frame counts. The camera's remark on which side is up is followed; palettes,
-transparency, sixteen bits and inks (CMYK) become plain RGB of eight bits. Colour profiles are not
-followed.
+animation the first frame counts. Pictures are turned upright as the camera noted; palettes,
+transparency, sixteen bits and inks (CMYK) become plain RGB of eight bits. Colour profiles are
+ignored.
 """
 
 import os
@@ -53,13 +53,13 @@ def decode(source: Source, limits: Limits | None = None, side: int = 0) -> Image
     source : path, bytes of a file, or ndarray of shape (height, width[, 3 or 4]), uint8
     limits : Limits, optional
     side : int
-        The least width and height that the caller has use for. A JPEG file that is much larger is
+        The least width and height that the caller needs. A JPEG file that is much larger is
         decoded at a half, a quarter or an eighth of its size, never at less than twice `side`.
 
     Raises
     ------
     PictureError
-        If it is not a picture, is damaged, or exceeds the limits.
+        If the source is not a picture, is damaged, or exceeds the limits.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def decode(source: Source, limits: Limits | None = None, side: int = 0) -> Image
             _check_bytes(len(source), limits)
             return _decode(BytesIO(source), limits, side)
         return _decode(BytesIO(_read(Path(source), limits)), limits, side)
-    except Exception as error:  # a decoder may raise anything on bytes that mean nothing
+    except Exception as error:  # a decoder may raise any error on meaningless bytes
         name = "" if isinstance(source, bytes | np.ndarray) else f"{source}: "
         raise PictureError(f"{name}{_reason(error)}") from error
 
@@ -134,8 +134,8 @@ def _decode(file: BytesIO, limits: Limits, side: int) -> Image.Image:
 
 
 def _load(file: BytesIO, kind: str, limits: Limits, side: int) -> tuple[Image.Image, bytes]:
-    """Pixels, not yet upright, and the camera's remarks where they were left in."""
-    factory, _ = Image.OPEN[kind]  # by way of `Image.open` it would warn of large pictures
+    """Pixels, not yet upright, and the notes of the camera (EXIF) where they were left in."""
+    factory, _ = Image.OPEN[kind]  # `Image.open` would warn of large pictures
     with factory(file, "") as image:
         _check_size(*image.size, limits)
         if side:
@@ -146,13 +146,13 @@ def _load(file: BytesIO, kind: str, limits: Limits, side: int) -> tuple[Image.Im
 
 @cache
 def _kinds() -> tuple[str, ...]:
-    """Those formats that this build of Pillow reads."""
+    """Formats that this build of Pillow reads."""
     Image.init()
     return tuple(name for name in KINDS if name in Image.OPEN)
 
 
 def _reason(error: Exception) -> str:
-    """Why it failed, in a few words and one line."""
+    """Reason of an error, in a few words and one line."""
     if isinstance(error, PictureError):
         return str(error)
     if isinstance(error, MemoryError):

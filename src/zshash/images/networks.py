@@ -1,4 +1,4 @@
-"""Networks by name: where each kind lives, and which options it has."""
+"""Networks by name: the function that makes each kind, and its options."""
 
 import inspect
 from collections.abc import Callable
@@ -14,7 +14,7 @@ DEFAULT = "efficientnet-lite0"
 
 
 class _Kind(NamedTuple):
-    """A function that makes extractors, imported when one is wanted."""
+    """Kind of network: a function that makes its extractors, imported when needed."""
 
     form: str
     about: str
@@ -83,7 +83,7 @@ def extractor(name: str = DEFAULT, **options: Any) -> Extractor:
         "efficientnet-lite0", "onnx:FILE", "torchvision:NETWORK[.LAYER]", "timm:NETWORK",
         "open_clip:NETWORK/WEIGHTS" or "pixels:SIDE".
     **options
-        Of the kind of network. All have `batch_size`. Of ONNX files: `output`, `input`, `pool`,
+        Options of the network. All have `batch_size`. Of ONNX files: `output`, `input`, `pool`,
         `size`, `mean`, `scale`, `layout`, `color`, `resize`, `filter`, `crop_fraction`. Of
         torchvision, timm and OpenCLIP: `weights`, `device`. Of pixels: `invert`,
         `margins`.
@@ -114,7 +114,7 @@ def extractor(name: str = DEFAULT, **options: Any) -> Extractor:
 
 
 def fetches(name: str) -> bool:
-    """Whether the weights of a network are fetched from elsewhere, unless an option has them.
+    """Whether the weights of a network are downloaded, unless an option names a file of them.
 
     >>> fetches("timm:resnet50"), fetches("onnx:model.onnx")
     (True, False)

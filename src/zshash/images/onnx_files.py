@@ -1,4 +1,4 @@
-"""ONNX files: the way from one input to one output, cut out of whatever graph a file holds."""
+"""ONNX files: the part of a graph that leads from one input to one output."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zshash._extras import needs
-from zshash.images.digests import digest, file_digest
+from zshash.images.extractor import digest, file_digest
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -25,13 +25,13 @@ class OnnxModel:
     Attributes
     ----------
     content : bytes
-        In ONNX form.
+        The graph in ONNX form.
     folder : Path
-        Where weights lie that are not in the content.
+        Folder of the weights that are not in the content.
     output : str
         Name of the output.
     fingerprint : str
-        Of the file, of its weights in other files, and of the choice of input and output.
+        Digest of the file, of its weights in other files, and of the chosen input and output.
     """
 
     content: bytes
@@ -41,15 +41,15 @@ class OnnxModel:
 
 
 def read_model(path: Path, input: str | None = None, output: str | None = None) -> OnnxModel:
-    """Read a file and keep what leads from one input to one output.
+    """Read a file and keep the part of its graph from one input to one output.
 
     Parameters
     ----------
     path : Path
     input : str, optional
-        By default the only one that the output needs.
+        Name of the input; by default the only input that the output needs.
     output : str, optional
-        An output or any tensor inside; by default the only output.
+        Name of an output or of any tensor inside; by default the only output.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _parse(path: Path) -> "ModelProto":
         model = onnx.load_model_from_string(path.read_bytes())
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
-    except Exception as error:  # the parser's own
+    except Exception as error:  # the parser has errors of its own
         raise ValueError(f"{path}: not an ONNX file, or damaged") from error
     if not model.graph.node or not model.graph.output:
         raise ValueError(f"{path}: not an ONNX file, or an empty one")
@@ -136,7 +136,7 @@ def _choose_output(graph: "GraphProto", output: str | None) -> str:
 
 
 def _cut(graph: "GraphProto", input: str | None, output: str) -> str:
-    """Take away all that the output does not need; gives the name of the input."""
+    """Remove all that the output does not need; return the name of the input."""
     with needs("images"):
         from onnx import ValueInfoProto
     stored = {tensor.name for tensor in graph.initializer}
@@ -160,13 +160,13 @@ def _choose_input(inputs: Sequence[str], needed: Sequence[str], chosen: str | No
     if chosen is None or list(needed) != [chosen]:
         raise ValueError(
             f"the output depends on the inputs {', '.join(needed) or '(none)'}, "
-            "and must on one alone; choose another output"
+            "but must depend on one alone, the chosen one; choose another output"
         )
     return chosen
 
 
 def _upstream(graph: "GraphProto", output: str) -> set[str]:
-    """Names of all tensors that one is computed from, and its own."""
+    """Names of the output and of all tensors that it is computed from."""
     makers = {name: node for node in graph.node for name in node.output if name}
     needed, waiting = {output}, [output]
     while waiting:
@@ -174,11 +174,11 @@ def _upstream(graph: "GraphProto", output: str) -> set[str]:
         read = set(_reads(maker)) - needed if maker else set()
         needed |= read
         waiting.extend(read)
-    return needed - {""}  # an optional one that is left out
+    return needed - {""}  # the name of an optional input that is left out
 
 
 def _reads(node: "NodeProto") -> Iterator[str]:
-    """Names that a node reads, those of graphs inside it among them."""
+    """Names of tensors that a node and the graphs inside it read."""
     yield from node.input
     for attribute in node.attribute:
         for graph in (attribute.g, *attribute.graphs):
@@ -188,7 +188,7 @@ def _reads(node: "NodeProto") -> Iterator[str]:
 
 
 def _keep(items: Any, wanted: Callable[[Any], bool]) -> None:
-    """Remove the others in place: weights may be too large to hold twice."""
+    """Remove unwanted items in place: weights may be too large to hold twice."""
     for place in reversed(range(len(items))):
         if not wanted(items[place]):
             del items[place]

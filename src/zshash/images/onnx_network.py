@@ -1,7 +1,7 @@
 """Networks in ONNX form, run by ONNX Runtime.
 
-One session serves all threads, each call on the thread that makes it: this is faster than to share
-the work of one call, and a picture's features do not depend on which others come with it.
+One session serves all threads, and each call runs on the thread that makes it. This is faster than
+sharing the work of one call, and the features of a picture do not depend on the rest of its batch.
 """
 
 import math
@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._extras import needs
-from zshash.images.digests import digest
-from zshash.images.extractor import Extractor
+from zshash.images.extractor import Extractor, digest
 from zshash.images.onnx_files import read_model
+from zshash.images.onnx_runtime import onnxruntime
 from zshash.images.outputs import check_pool, pooled, try_out
 from zshash.images.preparation import IMAGENET_MEAN, IMAGENET_SCALE, Channels, Preparation
 
 with needs("images"):
-    import onnxruntime
     from PIL import Image
 
 if TYPE_CHECKING:
@@ -59,18 +58,18 @@ def onnx_extractor(
     ----------
     path : path-like
     output : str, optional
-        An output, or any tensor inside the graph, such as that before the last layer. By default
-        the only output.
+        Name of an output, or of any tensor inside the graph, such as the one before the last
+        layer. By default the only output.
     input : str, optional
-        By default the only one that the output needs.
+        Name of the input. By default the only input that the output needs.
     pool : {"mean", "first"}, optional
-        What to take of an output of shape (n, tokens, d).
+        How to reduce an output of shape (n, tokens, d): mean of the tokens, or first token.
     batch_size : int, optional
-        Pictures at a time; 4, or as many as the input is made for.
+        Pictures at a time; by default the fixed batch size of the input, else 4.
     size, layout : optional
         By default as the input's shape says; where that is open, 224 and "nchw".
     mean, scale : float or three floats, optional
-        ImageNet's usual ones by default. An input of bytes gets the pixels as they are.
+        ImageNet's usual values by default. An input of bytes gets the pixels as they are.
     color, resize, filter, crop_fraction
         As in `Preparation`.
 
@@ -114,7 +113,7 @@ class OnnxExtractor(Extractor):
     fingerprint : str
     pool : {"mean", "first"}, optional
     batch_size : int, optional
-        4, or as many as the input is made for.
+        By default the fixed batch size of the input, else 4.
     """
 
     def __init__(
@@ -137,7 +136,7 @@ class OnnxExtractor(Extractor):
         self.dimension = try_out(self)
 
     def prepare(self, image: Image.Image) -> NDArray[np.float32]:
-        """What the network takes for one RGB picture of any size."""
+        """Input of the network for one RGB picture of any size."""
         return self._preparation(image)
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -149,7 +148,7 @@ class OnnxExtractor(Extractor):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
-        """At most as many pictures as the input is made for; missing ones are filled up."""
+        """Features of at most one fixed batch; a smaller batch is filled up for the network."""
         n_missing = max((self._input.fixed_batch or 0) - len(batch), 0)
         if n_missing:
             batch = np.pad(batch, [(0, n_missing), (0, 0), (0, 0), (0, 0)])
@@ -160,12 +159,12 @@ class OnnxExtractor(Extractor):
             raise ValueError(f"ONNX Runtime can not run it ({_reason(error)})") from error
         features = pooled(outputs[0], self._pool)
         if len(features) != len(batch):
-            raise ValueError(f"it gives {len(features)} vectors for {len(batch)} pictures")
+            raise ValueError(f"the network gives {len(features)} vectors for {len(batch)} pictures")
         return features[: len(features) - n_missing]
 
 
 class _Input:
-    """What a session says of its input."""
+    """Name, type and shape of the input of a session."""
 
     def __init__(self, node: Any) -> None:
         shape = list(node.shape)
@@ -176,14 +175,14 @@ class _Input:
             )
         self.name: str = node.name
         self.dtype = NUMBER_TYPES[node.type]
-        # a size that is left open has a name, or none
+        # a size that is left open is a name or None
         self.shape = [
             length if isinstance(length, int) and length > 0 else None for length in shape
         ]
 
     @property
     def fixed_batch(self) -> int | None:
-        """Number of pictures that it is made for."""
+        """Number of pictures in a batch if the input fixes it, else None."""
         return self.shape[0]
 
     def choose_layout(self, layout: str | None) -> str:
@@ -203,7 +202,7 @@ class _Input:
         lengths = self.shape[2:] if layout == "nchw" else self.shape[1:3]
         fixed = {length for length in lengths if length is not None}
         if len(fixed) > 1:
-            raise ValueError(f"it takes pictures of {lengths} pixels, and only squares are made")
+            raise ValueError(f"the network takes {lengths} pixels, but only squares are made")
         if size is not None and fixed and list(fixed) != [size]:
             raise ValueError(f"size is {size}, but the network takes {fixed.pop()} pixels")
         return fixed.pop() if fixed else 224 if size is None else size
@@ -222,16 +221,16 @@ class _Input:
 
 
 def open_session(content: bytes, origin: str, folder: Path | None = None) -> "InferenceSession":
-    """A session that leaves threads to its callers.
+    """ONNX Runtime session without threads of its own: each call runs on its caller's thread.
 
     Parameters
     ----------
     content : bytes
         A graph in ONNX form.
     origin : str
-        Where it comes from, for messages.
+        Name of the graph in messages.
     folder : Path, optional
-        Where weights lie that are not in the graph.
+        Folder of the weights that are not in the graph.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -250,11 +249,11 @@ def open_session(content: bytes, origin: str, folder: Path | None = None) -> "In
 
 
 def _as_name(name: Any) -> str | None:
-    """A tensor's name; many are called by a number."""
+    """Name of a tensor as text; many names are numbers."""
     return None if name is None else str(name)
 
 
 def _reason(error: Exception) -> str:
-    """What ONNX Runtime says, in one line and without its number."""
+    """Message of ONNX Runtime, in one line and without the number of the error."""
     text = " ".join(str(error).split())
     return text.rpartition(" : ")[2][:200]

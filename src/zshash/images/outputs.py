@@ -1,4 +1,4 @@
-"""What a network gives for a picture, as one vector."""
+"""Outputs of a network, reduced to one vector for each picture."""
 
 from typing import Any
 
@@ -17,14 +17,15 @@ POOLS = ("mean", "first")
 
 
 def pooled(values: Any, pool: str | None = None) -> NDArray[np.float32]:
-    """One vector for each picture.
+    """Reduce an output to one vector for each picture.
 
     Parameters
     ----------
     values : ndarray of shape (n, d), (n, d, side, side), (n, side, side, d) or (n, tokens, d)
-        A map of side × side places is averaged over them.
+        A map of side × side places is averaged over the places.
     pool : {"mean", "first"}, optional
-        What to take of tokens: their average, or the first, where some networks gather all.
+        How to reduce tokens: their mean, or the first token, which stands for the whole picture
+        in some networks.
 
     Returns
     -------
@@ -37,18 +38,18 @@ def pooled(values: Any, pool: str | None = None) -> NDArray[np.float32]:
     array([[1.5, 5.5]], dtype=float32)
     """
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
-        raise ValueError("it gives no table of numbers; choose another one")
+        raise ValueError("its output is no table of numbers; choose another layer or output")
     if values.ndim == 4:
         values = values.mean(axis=_places(values.shape), dtype=np.float32)
     elif values.ndim == 3:
         values = _merge(values, pool)
     elif values.ndim != 2:
-        raise ValueError(f"it gives numbers of shape {values.shape}; choose another one")
+        raise ValueError(f"its output has the shape {values.shape}; choose another layer or output")
     return np.ascontiguousarray(values, dtype=np.float32)
 
 
 def check_pool(pool: Any) -> None:
-    """Refuse what is not a way to merge tokens."""
+    """Raise ValueError unless `pool` is None or a way to reduce tokens."""
     if pool is not None and pool not in POOLS:
         raise ValueError(f"pool must be one of {', '.join(POOLS)}, got {pool!r}")
 
@@ -59,7 +60,9 @@ def _places(shape: tuple[int, ...]) -> tuple[int, int]:
         return 2, 3
     if shape[1] == shape[2]:
         return 1, 2
-    raise ValueError(f"it gives numbers of shape {shape}, not maps of a square; choose another one")
+    raise ValueError(
+        f"its output of shape {shape} is no map of a square; choose another layer or output"
+    )
 
 
 def _merge(tokens: NDArray[Any], pool: str | None) -> NDArray[Any]:
@@ -68,13 +71,13 @@ def _merge(tokens: NDArray[Any], pool: str | None) -> NDArray[Any]:
     if pool == "first":
         return tokens[:, 0]
     raise ValueError(
-        f"it gives {tokens.shape[1]} vectors for each picture; choose another one, "
-        "or pool='mean' or pool='first'"
+        f"its output has {tokens.shape[1]} vectors for each picture; choose another layer or "
+        "output, or pool='mean' or pool='first'"
     )
 
 
 def try_out(extractor: Extractor) -> int:
-    """Dimension of the features, from those of a black picture."""
+    """Dimension of the features, found with a black picture."""
     features = extractor.run(extractor.prepare(Image.new("RGB", (1, 1)))[np.newaxis])
     if not features.size or not np.isfinite(features).all():
         raise ValueError("the features of a black picture are empty or not finite")

@@ -1,7 +1,7 @@
 """Decoding and network side by side: every core takes a few pictures from file to features.
 
-The network runs with one thread inside each of them. So no core waits for another, decoding
-hides behind the network, and a few pictures at a time are all that is held in memory.
+On each core the network runs with one thread. So no core waits for another, decoding on one core
+goes on beside the network on others, and only a few pictures at a time are in memory.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,15 +20,15 @@ __all__ = ["Batch", "extract", "extract_batches"]
 
 @dataclass(frozen=True)
 class Batch:
-    """What became of a few pictures.
+    """Features of a few pictures, and the pictures that could not be read.
 
     Attributes
     ----------
     rows : list of int
-        Places of the pictures that could be read.
+        Rows of the pictures that could be read.
     features : ndarray of shape (len(rows), d), float32
     failures : dict of int to str
-        The other places, and why each could not be read.
+        Rows of the other pictures, and why each could not be read.
     """
 
     rows: list[int]
@@ -36,7 +36,7 @@ class Batch:
     failures: dict[int, str]
 
     def without(self, failures: dict[int, str]) -> "Batch":
-        """The same with some rows that failed later, and why."""
+        """The batch with these rows moved to the failures, each with its reason."""
         if not failures:
             return self
         kept = [place for place, row in enumerate(self.rows) if row not in failures]
@@ -50,7 +50,7 @@ def extract_batches(
     batches: Iterable[Sequence[int]],
     limits: Limits | None = None,
 ) -> Iterator[Batch]:
-    """Features of the pictures at the given places, batch by batch, in order.
+    """Features of the pictures in the given rows, batch by batch, in order.
 
     A picture that can not be read is reported in its batch and stops nothing.
     """
@@ -80,14 +80,14 @@ def extract_batches(
 
 
 def _without_features(batch: Batch, sources: Sequence[Any] | NDArray[np.uint8]) -> dict[int, str]:
-    """Rows that the network has no finite numbers for."""
+    """Rows whose features are not finite, each with a message."""
     strange = [batch.rows[place] for place in np.flatnonzero(~np.isfinite(batch.features).all(1))]
     names = {row: "" if isinstance(sources, np.ndarray) else f"{sources[row]}: " for row in strange}
     return {row: f"{name}the network gives no finite numbers" for row, name in names.items()}
 
 
 def slices(n: int, size: int) -> Iterator[range]:
-    """Places 0 to n − 1, `size` at a time."""
+    """Ranges of the numbers 0 to n − 1, `size` numbers each."""
     return (range(start, min(start + size, n)) for start in range(0, n, size))
 
 

@@ -1,15 +1,14 @@
-"""The pixels themselves, as a few grey values: for digits, letters and other simple drawings.
+"""Pixels as features: a few grey values, for digits, letters and other simple drawings.
 
 No network and no weights. The square in the middle of a picture becomes SIDE × SIDE grey values
-from 0 to 16, as the handwritten digits that come with scikit-learn have them: white ink on black.
+from 0 to 16, like the handwritten digits that come with scikit-learn: white ink on black.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zshash._extras import needs
-from zshash.images.digests import digest
-from zshash.images.extractor import Extractor
+from zshash.images.extractor import Extractor, digest
 from zshash.images.preparation import LARGEST_SIZE, Preparation
 
 with needs("images"):
@@ -19,12 +18,12 @@ __all__ = ["PixelExtractor", "pixel_extractor"]
 
 CHOICES = {"invert": ("auto", "yes", "no"), "margins": ("keep", "cut")}
 STEPS = 16
-FINE = 16  # parts that each grey value is the average of, each way
+FINE = 16  # each grey value is the average of this many pixels across and down
 LARGEST_SIDE = LARGEST_SIZE // FINE
 LUMINANCE = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 MIDDLE = 127.5
 FAINT = 64  # of 255: lighter than this is ink
-STRETCH = 4  # a picture is padded to a square of at most so many times its shorter side
+STRETCH = 4  # a picture is padded to a square of at most this many times its shorter side
 VERSION = "1"  # raise it with any change of the features
 
 
@@ -35,7 +34,7 @@ def pixel_extractor(
     margins: str = "keep",
     batch_size: int | None = None,
 ) -> "PixelExtractor":
-    """Grey values in place of a network.
+    """Extractor of grey values, without a network.
 
     Parameters
     ----------
@@ -66,14 +65,14 @@ class PixelExtractor(Extractor):
     Parameters
     ----------
     side : int
-        How many across and down.
+        Grey values across and down.
     invert : {"auto", "yes", "no"}
-        Whether 0 is white and 16 black. With "auto" it is so for pictures that are light on
-        average: a drawing in black on white is found among those in white on black.
+        Whether 0 is white and 16 black. With "auto", only pictures that are light on average are
+        inverted: so a drawing in black on white is found among drawings in white on black.
     margins : {"keep", "cut"}
-        Whether to take the smallest square around what is drawn, in place of that in the middle
-        of the picture. A drawing that fills height or width stays as it is, and one that is no
-        square is filled up with the colour of the paper. Not for photos.
+        Whether to cut out the smallest square around the drawing, in place of the square in the
+        middle of the picture. A drawing that fills the height or width stays as it is, and a
+        drawing that is no square is filled up with the colour of the paper. Not for photos.
     batch_size : int, optional
 
     Examples
@@ -129,7 +128,7 @@ class PixelExtractor(Extractor):
 
 
 def _square_around_ink(image: Image.Image) -> Image.Image:
-    """The smallest square with all that is light, moved as little as the picture allows."""
+    """Smallest square around all light pixels, with them in its middle as far as possible."""
     ink = image.convert("L").point([0] * FAINT + [255] * (256 - FAINT)).getbbox()
     left, top, right, bottom = ink or (0, 0, *image.size)
     side = min(max(right - left, bottom - top), STRETCH * min(image.size))
@@ -141,5 +140,5 @@ def _square_around_ink(image: Image.Image) -> Image.Image:
 
 
 def _start(first: int, last: int, side: int, length: int) -> int:
-    """Where a square begins: ink in the middle, but inside of the picture, or all around it."""
+    """First pixel of a square around the ink that lies inside the picture, or covers all of it."""
     return sorted((0, (first + last - side) // 2, length - side))[1]

@@ -1,4 +1,4 @@
-"""Images of any mode to plain colours of eight bits, in little memory."""
+"""Images of any mode turned into plain RGB of eight bits, in little memory."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ BLOCK = 1024
 
 
 def plain_rgb(image: Image.Image) -> Image.Image:
-    """A new image, of eight bits of red, green and blue; what is transparent becomes white."""
+    """New RGB image of eight bits; transparent parts become white."""
     if image.mode.startswith(("I", "F")):
         return _eight_bits(image).convert("RGB")
     if image.mode in TRANSPARENT or "transparency" in image.info:
@@ -28,7 +28,7 @@ def plain_rgb(image: Image.Image) -> Image.Image:
     frame: Box = getattr(image, "dispose_extent", None) or (0, 0, *image.size)
     if frame == (0, 0, *image.size):
         return plain
-    white = Image.new("RGB", image.size, "white")  # a GIF's first frame may leave some uncovered
+    white = Image.new("RGB", image.size, "white")  # a GIF's first frame may leave parts uncovered
     white.paste(plain.crop(frame), frame)
     return white
 
@@ -59,7 +59,7 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _range(image: Image.Image) -> tuple[float, float]:
-    """Values of black and white: known of 12 and 16 bits, of others the lowest and highest."""
+    """Values of black and white: fixed for 12 and 16 bits, else the lowest and highest value."""
     if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PPM"):
         bits = getattr(image, "tag_v2", {}).get(BITS_PER_SAMPLE)
         return 0, 4095 if bits == (12,) else 65535

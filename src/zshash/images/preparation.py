@@ -1,4 +1,4 @@
-"""A picture of any shape to the square of numbers that a network takes."""
+"""Pictures of any shape turned into the square of numbers that a network takes."""
 
 import math
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ Channels = float | tuple[float, ...]
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a network wants its pictures.
+    """Size, colours and scale of the pictures that a network takes.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Preparation:
         return prepared
 
     def _resize(self, image: Image.Image) -> Image.Image:
-        """Cut and scale in one step, with the weights of pixels next to the cut."""
+        """Crop and scale in one step, so that pixels next to the crop count, too."""
         if self.resize == "crop" and max(image.size) > THIN * min(image.size):
             image = _middle(image)
         elif max(image.size) > LONG:  # Pillow's averages of very long blocks come out too dark
@@ -124,7 +124,7 @@ class Preparation:
         return image.resize(target, FILTERS[self.filter], box=box, reducing_gap=2.0)
 
     def _aligned(self, channels: Channels) -> NDArray[np.float32]:
-        """One number or three, so that they meet the colours of the layout."""
+        """One number or three, in the shape that matches the colours of the layout."""
         shape = (-1, 1, 1) if self.layout == "nchw" else (1, 1, -1)
         return np.array(channels, dtype=np.float32).reshape(shape)
 

@@ -1,4 +1,4 @@
-"""From pictures, wherever they are, to a data set of features.
+"""Pictures of any origin turned into a data set of features.
 
 pictures → keys → which features are in the store? → the others through the network → Dataset
 """
@@ -15,20 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from zshash._cache import cache_folder
+from zshash._progress import progress_bar
 from zshash.datasets import DataError, Dataset, Pictures, open_data
 from zshash.images.extractor import Extractor
-from zshash.images.keys import file_key, picture_keys
 from zshash.images.limits import Limits
 from zshash.images.networks import DEFAULT, extractor, fetches
-from zshash.images.store import FeatureStore
+from zshash.images.store import FeatureStore, file_key, picture_keys
 
 if TYPE_CHECKING:
     from zshash.images.pipeline import Batch
 
-__all__ = ["PictureReader", "PictureWarning", "described", "warn_of_failures"]
+__all__ = ["ExtractorError", "PictureReader", "PictureWarning", "described", "warn_of_failures"]
 
 DECODING = 1  # to be raised when pictures are decoded to other pixels than before
 MAX_REPORTED = 20
@@ -40,9 +39,23 @@ class PictureWarning(UserWarning):
     """A picture that could not be read and is left out."""
 
 
+class ExtractorError(DataError):
+    """Error for a model whose extractor can not be chosen without naming it.
+
+    Attributes
+    ----------
+    network : str or None
+        The extractor to name, if only one fits.
+    """
+
+    def __init__(self, message: str, network: str | None = None) -> None:
+        super().__init__(message)
+        self.network = network
+
+
 @dataclass(frozen=True)
 class PictureReader:
-    """How pictures become features.
+    """Settings by which pictures become features.
 
     Attributes
     ----------
@@ -52,11 +65,11 @@ class PictureReader:
     options : mapping
         Options of the extractor.
     files : Path or None
-        Where the files of a known data set are, so that they need not be downloaded.
+        Folder with the files of a known data set, so that they need not be downloaded.
     limits : Limits
-        What a picture may cost.
+        Limits on the size of a picture.
     on_error : {"skip", "fail"}
-        Leave out a picture that can not be read, with a `PictureWarning`, or end there.
+        Leave out a picture that can not be read, with a `PictureWarning`, or raise an error.
     cache : bool
         Whether to keep features in the user's cache folder. They are found there again as long as
         a picture's path, size and times stay the same.
@@ -92,7 +105,7 @@ class PictureReader:
         return extractor(self.extractor or DEFAULT, **self.options)
 
     def facts(self) -> dict[str, Any]:
-        """What the features depend on, ready for JSON."""
+        """Network, options and fingerprint that the features depend on, ready for JSON."""
         options = {name: value for name, value in self.options.items() if name not in HOW}
         return {
             "name": self.network.name,
@@ -101,21 +114,22 @@ class PictureReader:
         }
 
     def like(self, facts: Mapping[str, Any]) -> "PictureReader":
-        """A reader that gives the features of another one, which had these `facts`.
+        """Reader that makes the same features as the reader whose `facts` are given.
 
         Raises
         ------
         DataError
-            If that is not possible, or not with the extractor that was asked for.
+            If this is not possible, or not with the extractor of this reader.
         """
         name, options = str(facts.get("name")), facts.get("options")
         options = options if isinstance(options, dict) else {}
         if self.extractor is None and not set(self.options) <= set(HOW):
-            raise DataError("options of an extractor need its name: say --extractor, too")
+            raise ExtractorError("options of an extractor need its name: name the extractor, too")
         if self.extractor is None and fetches(name):
-            raise DataError(
-                f"the model was trained on features of {name}, whose weights are fetched from a "
-                f"network: say --extractor {name} if you trust it"
+            raise ExtractorError(
+                f"the model was trained on features of {name}, whose weights are fetched from the "
+                "internet: name this extractor if you trust it",
+                name,
             )
         own = self
         if self.extractor is None or _kind(self.extractor) == _kind(name):
@@ -128,27 +142,27 @@ class PictureReader:
         except ValueError as error:
             if self.extractor:
                 raise
-            raise DataError(
-                f"the model was trained on features of {theirs}, which can not be had here "
-                f"({error}): say --extractor with the same network"
+            raise ExtractorError(
+                f"the model was trained on features of {theirs}, which is not available here "
+                f"({error}): name an extractor with the same network"
             ) from error
         if fingerprint != facts.get("fingerprint"):
             raise DataError(
-                f"the model was trained on features of {theirs}, and "
-                f"{described(own.network.name, own.options)} as it is here gives others"
+                f"the model was trained on features of {theirs}, but "
+                f"{described(own.network.name, own.options)} as it is here gives other features"
             )
         return own
 
     def open(self, source: str | Path) -> Dataset | Pictures:
-        """Pictures or features that a path or the name of a known data set stands for."""
+        """Pictures or features at a path, or of a known data set by its name."""
         return open_data(source, self.files)
 
     def read(self, source: str | Path) -> Dataset:
-        """Features of all that a path or the name of a known data set stands for."""
+        """Features of the data at a path, or of a known data set by its name."""
         return self.features(self.open(source))
 
     def features(self, data: Dataset | Pictures) -> Dataset:
-        """Features of the pictures that can be read; features stay as they are.
+        """Features of the pictures that can be read; a `Dataset` is returned as it is.
 
         Raises
         ------
@@ -161,6 +175,13 @@ class PictureReader:
             if isinstance(self.extractor, str):
                 raise DataError(f"features need no extractor: leave out {self.extractor}")
             return data
+        return self.readable_features(data)[0]
+
+    def readable_features(self, data: Pictures) -> tuple[Dataset, dict[int, str]]:
+        """Features of the pictures that can be read; rows of the other pictures, with reasons.
+
+        Warns of the other pictures, and raises the same errors as `features`.
+        """
         if not len(data):
             raise DataError(f"{data.root or 'the data'}: no pictures")
         dataset, failures = self.try_features(data)
@@ -168,19 +189,19 @@ class PictureReader:
             first = next(iter(failures.values()))
             several = f"none of the {len(data)} pictures could be used, the first one: "
             raise DataError(first if len(data) == 1 else several + first)
-        warn_of_failures(list(failures.values()), len(data), stacklevel=3)
-        return dataset
+        warn_of_failures(list(failures.values()), len(data), stacklevel=4)
+        return dataset, failures
 
     def try_features(
         self, data: Pictures, store: FeatureStore | None = None
     ) -> tuple[Dataset, dict[int, str]]:
-        """Features of the pictures that can be read; the rows of the others, and why.
+        """Features of the pictures that can be read; rows of the other pictures, with reasons.
 
         Parameters
         ----------
         data : Pictures
         store : FeatureStore, optional
-            What `store` gave for these pictures, or for more of them.
+            Store that the method `store` made for these pictures, or for more pictures.
         """
         keys = picture_keys(data.sources)
         store = self.store(data) if store is None else store
@@ -200,7 +221,7 @@ class PictureReader:
     def _extract(
         self, data: Pictures, keys: Sequence[bytes], store: FeatureStore
     ) -> dict[int, str]:
-        """Put what is missing into the store; the rows that could not be read, and why."""
+        """Add missing features to the store; return the rows that can not be read, with reasons."""
         from zshash.images.decoding import PictureError
         from zshash.images.pipeline import extract_batches, slices
 
@@ -233,7 +254,7 @@ class PictureReader:
     def _unchanged(
         self, batch: "Batch", sources: Sequence[Path] | NDArray[np.uint8], keys: Sequence[bytes]
     ) -> "Batch":
-        """The batch without files that somebody changed after their keys were taken."""
+        """The batch without files that were changed after their keys were taken."""
         if isinstance(sources, np.ndarray):
             return batch
         message = "changed while it was being read"
@@ -246,11 +267,11 @@ class PictureReader:
         )
 
     def _bar(self, total: int) -> Any:
-        hidden = None if self.progress and total else True
-        return tqdm(total=total, desc="extracting features", unit=" pictures", disable=hidden)
+        about = {"desc": "extracting features", "unit": " pictures"}
+        return progress_bar(total, self.progress, **about)
 
     def store(self, data: Pictures) -> FeatureStore:
-        """Where features are kept: with those of the same folder, or for this time only."""
+        """Store of the features: in the cache, by the folder of the pictures, or in memory."""
         dimension = self.network.dimension
         if not self.cache or len(data) == 1:
             return FeatureStore(None, dimension)
@@ -271,7 +292,7 @@ class PictureReader:
 
 
 def warn_of_failures(messages: Sequence[str], total: int, stacklevel: int = 2) -> None:
-    """Say which pictures are left out, and how many of them."""
+    """Warn which pictures are left out, and how many."""
     for message in messages[:MAX_REPORTED]:
         warnings.warn(message, PictureWarning, stacklevel=stacklevel + 1)
     if messages:
@@ -283,11 +304,11 @@ def warn_of_failures(messages: Sequence[str], total: int, stacklevel: int = 2) -
 
 
 def _kind(extractor: str | Extractor) -> str | None:
-    """What comes before the colon of a name, None of an extractor that is there already."""
+    """Kind of a network: the part of its name before the colon; None for an `Extractor`."""
     return extractor.partition(":")[0] if isinstance(extractor, str) else None
 
 
 def described(name: str, options: Mapping[str, Any]) -> str:
-    """An extractor as a person reads it."""
+    """Name and options of an extractor, for messages."""
     settings = ", ".join(f"{key}={value}" for key, value in options.items())
     return f"{name} ({settings})" if settings else name

@@ -1,10 +1,12 @@
-"""Features on disk, appended in shards, so that what was extracted once is found again.
+"""Features on disk, appended in shards, so that features extracted once are found again.
 
 A store is a folder. Each shard is a safetensors file with a checksum, written whole or not at all:
-whatever interrupts an extraction, what the shards hold is right, and the next run adds the rest.
+whatever interrupts an extraction, the shards are right, and the next run adds the rest. Rows are
+found by keys, which tell pictures apart.
 """
 
 import hashlib
+import os
 import secrets
 import time
 import warnings
@@ -20,7 +22,7 @@ from safetensors.numpy import save as to_bytes
 
 from zshash._files import write_whole
 
-__all__ = ["KEY_BYTES", "FeatureStore"]
+__all__ = ["FeatureStore", "file_key", "picture_keys"]
 
 KEY_BYTES = 16
 MAX_ROWS = 1024
@@ -71,7 +73,7 @@ class FeatureStore:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows that wait as a shard of their own."""
+        """Write the waiting rows as a new shard."""
         if self._waiting and self.folder is not None:
             path = _new_path(self.folder)
             keys = list(self._waiting)
@@ -81,7 +83,7 @@ class FeatureStore:
         self._flushed = time.monotonic()
 
     def gather(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        """Rows of keys that are all in the store, (n, dimension)."""
+        """Rows of the keys, (n, dimension); all keys must be in the store."""
         wanted: dict[Path, list[tuple[int, int]]] = {}
         gathered = np.empty((len(keys), self.dimension), dtype=np.float32)
         for place, key in enumerate(keys):
@@ -99,7 +101,7 @@ class FeatureStore:
         try:
             keys, features = read_shard(path)
             if features.shape != (len(keys), self.dimension):
-                raise ValueError(f"{path}: of another network")
+                raise ValueError(f"{path}: features of another network")
         except ValueError as error:
             warnings.warn(f"{error}; making its features again", UserWarning, stacklevel=3)
             with suppress(OSError):
@@ -109,7 +111,7 @@ class FeatureStore:
 
 
 def _new_path(folder: Path) -> Path:
-    """A name behind those of all shards so far, that no other process will take."""
+    """Path of a new shard, which sorts behind all others and which no other process takes."""
     number = sum(1 for _ in folder.glob(f"*{SUFFIX}"))
     return folder / f"{number:06d}-{secrets.token_hex(4)}{SUFFIX}"
 
@@ -122,7 +124,7 @@ def write_shard(path: Path, keys: Sequence[bytes], features: NDArray[np.float32]
 
 
 def read_shard(path: Path) -> tuple[list[bytes], NDArray[np.float32]]:
-    """Keys and rows of a shard; ValueError where they are not what was written."""
+    """Keys and rows of a shard; ValueError if the file is damaged."""
     try:
         with safe_open(path, framework="numpy") as file:
             checksum = (file.metadata() or {}).get("checksum")
@@ -141,3 +143,25 @@ def _checksum(tensors: Tensors) -> str:
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
+
+
+def picture_keys(sources: Sequence[Path] | NDArray[np.uint8]) -> list[bytes]:
+    """Keys of pictures: from the path, size and times of files, or from the pixels."""
+    if isinstance(sources, np.ndarray):
+        return [_key(str(pixels.shape).encode(), pixels.tobytes()) for pixels in sources]
+    return [file_key(path) for path in sources]
+
+
+def file_key(path: Path) -> bytes:
+    """Key of one file as it is now; from its path alone if the file can not be looked at."""
+    name = os.fsencode(path.absolute())
+    try:
+        status = path.stat()
+    except OSError:  # reported when the picture is read
+        return _key(name)
+    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
+    return _key(name, f"{status.st_size} {times}".encode())
+
+
+def _key(*parts: bytes) -> bytes:
+    return hashlib.blake2b(b"\0".join(parts), digest_size=KEY_BYTES).digest()

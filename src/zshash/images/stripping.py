@@ -1,8 +1,8 @@
-"""Bytes of a picture, less all that its pixels do not need.
+"""Files of pictures without the parts that the pixels do not need.
 
-Comments, profiles, previews and remarks of a camera can cost a decoder memory and time without
-end, and a slip in them spoils a good picture. So they are blanked before a decoder sees them. All
-that is kept of them is which side is up.
+Comments, profiles, previews and notes of a camera can cost a decoder memory and time without end,
+and an error in them spoils a good picture. So they are blanked before a decoder sees them. Only
+the orientation of the picture is kept.
 """
 
 import re
@@ -10,8 +10,7 @@ import struct
 import zlib
 from collections.abc import Callable
 
-from zshash.images.announced import Announced
-from zshash.images.tiff import EXIF, orientation, strip_tiff
+from zshash.images.tiff import EXIF, Announced, orientation, strip_tiff
 
 __all__ = ["KINDS", "kind_of", "strip"]
 
@@ -32,10 +31,10 @@ MOST_JUNK = 2**16
 MARKER = re.compile(rb"\xff[^\x00\x01\xd0-\xd7\xff]")
 SCAN, END, COMMENT = 0xDA, 0xD9, 0xFE
 WITH_LENGTH = {*range(0xC0, 0xD0), *range(0xDA, 0xF0), COMMENT} - {0xC8}
-APPLICATION = {*range(0xE1, 0xF0), COMMENT} - {0xEE}  # 0xE0 and 0xEE tell which colours these are
+APPLICATION = {*range(0xE1, 0xF0), COMMENT} - {0xEE}  # 0xE0 and 0xEE tell the kind of colours
 
 NEEDED_CHUNKS = (b"IHDR", b"PLTE", b"tRNS", b"IDAT")
-NOTHING = b"zSHa"  # nobody knows this chunk, and Pillow does not keep what is named so
+NOTHING = b"zSHa"  # a name that no decoder knows, so Pillow drops the chunk
 GREY, RGB = 0, 2
 RAW_PROFILE = re.compile(rb"Raw profile type (?:exif|APP1)\0", re.IGNORECASE)
 MOST_TEXT = 2**17
@@ -45,7 +44,7 @@ REMARK = re.compile(rb"#[^\r\n]*")
 
 
 def kind_of(content: memoryview) -> str | None:
-    """Name that Pillow has for the format, None if it is not one that is read.
+    """Pillow's name of the format, or None if the format is not read.
 
     >>> kind_of(memoryview(b"GIF89a..."))
     'GIF'
@@ -57,7 +56,7 @@ def kind_of(content: memoryview) -> str | None:
 
 
 def strip(content: memoryview, kind: str) -> Announced:
-    """Blank what the pixels do not need, in place, and say what else was found.
+    """Blank all that the pixels do not need, in place; return what the bytes announce.
 
     Raises
     ------
@@ -85,7 +84,7 @@ def _strip_jpeg(content: memoryview) -> Announced:
         n_scans += marker == SCAN
         if marker in APPLICATION and length > 2:
             up = up or _jpeg_orientation(content[place + 2 : place + length])
-            content[place + 2] = 0  # of its name: nobody will know what it is
+            content[place + 2] = 0  # the first letter of its name: no decoder knows the segment now
         place += max(length, 2)
     else:
         raise ValueError(f"more than {MOST_PARTS} segments")
@@ -95,7 +94,7 @@ def _strip_jpeg(content: memoryview) -> Announced:
 
 
 def _jpeg_orientation(segment: memoryview) -> int:
-    """1 to 8, or 0 if the segment is about something else."""
+    """Orientation from 1 to 8, or 0 if the segment is about something else."""
     return orientation(segment) if bytes(segment[:6]) == EXIF else 0
 
 
@@ -125,7 +124,7 @@ def _write_checksum(chunk: memoryview) -> None:
 
 
 def _png_orientation(name: bytes, body: memoryview) -> int:
-    """1 to 8, or 0 if the chunk is about something else."""
+    """Orientation from 1 to 8, or 0 if the chunk is about something else."""
     if name == b"eXIf":
         return orientation(body)
     if name not in (b"zTXt", b"tEXt") or not (profile := RAW_PROFILE.match(body)):
@@ -140,7 +139,7 @@ def _png_orientation(name: bytes, body: memoryview) -> int:
 
 
 def _scale_transparency(body: memoryview, depth: int, colour: int) -> bool:
-    """Write the transparent colour as the pixels will be, of eight bits: so Pillow takes it."""
+    """Scale the transparent colour to eight bits, like Pillow's pixels; True if it changed."""
     if colour == GREY and depth in (2, 4) and len(body) >= 2:
         (value,) = struct.unpack_from(">H", body)
         struct.pack_into(">H", body, 0, min(value * 255 // (2**depth - 1), 255))
@@ -170,13 +169,13 @@ def _palette_size(flags: int) -> int:
 
 
 def _strip_extension(content: memoryview, place: int) -> int:
-    """Make an extension one that Pillow passes over, and give the place behind it."""
+    """Turn an extension into one that Pillow skips; return the place behind it."""
     empty = not content[place + 1]
     is_comment = content[place] == COMMENT
     if content[place] != CONTROL and not (is_comment and empty):
         content[place] = 0
     place = _behind_blocks(content, place + 1)
-    # Pillow takes an empty extension, other than a comment, to go on
+    # Pillow reads on behind an empty extension, unless it is a comment
     return _behind_blocks(content, place) if empty and not is_comment else place
 
 
@@ -187,7 +186,7 @@ def _behind_blocks(content: memoryview, place: int) -> int:
 
 
 def _measure_webp(content: memoryview) -> Announced:
-    """Leave all as it is; but a decoder of WebP takes its memory before it can be asked."""
+    """Size of a WebP picture, whose decoder takes memory before it tells the size."""
     name = bytes(content[12:16])
     if name == b"VP8X":
         return Announced(pixels=(_little(content[24:27]) + 1) * (_little(content[27:30]) + 1))

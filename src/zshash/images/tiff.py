@@ -1,13 +1,13 @@
-"""Directories of tags: the frame of a TIFF file, and of what a camera remarks (EXIF)."""
+"""Directories of tags: in TIFF files, and in the notes of a camera (EXIF)."""
 
 import struct
 from collections.abc import Iterator
 from math import ceil
 from typing import NamedTuple
 
-from zshash.images.announced import Announced, Bytes
+__all__ = ["EXIF", "Announced", "orientation", "strip_tiff"]
 
-__all__ = ["EXIF", "orientation", "strip_tiff"]
+Bytes = bytes | memoryview
 
 WIDTH, HEIGHT, ORIENTATION, ROWS = 256, 257, 274, 278
 STRIPS, TILES, TILE_WIDTH, TILE_HEIGHT, JPEG_TABLES = 273, 324, 322, 323, 347
@@ -23,8 +23,24 @@ MOST_PLANES = 16
 MOST_NUMBERS = 2**17
 
 
+class Announced(NamedTuple):
+    """Orientation and size that the bytes of a picture announce, before any pixel is decoded.
+
+    Attributes
+    ----------
+    orientation : int
+        Which side of the picture is up, 1 to 8 as in EXIF.
+    pixels : int
+        Area of the largest frame that a decoder will hold, where it may be larger than the
+        picture; else 0.
+    """
+
+    orientation: int = 1
+    pixels: int = 0
+
+
 class _Tag(NamedTuple):
-    """A tag of a directory; `value` holds its numbers where they fit, else where they are."""
+    """Tag of a directory; `value` holds its numbers if they fit, else their place in the file."""
 
     code: int
     kind: int
@@ -33,7 +49,7 @@ class _Tag(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """How a file writes numbers: formats for `struct`."""
+    """Formats of the numbers in a file, for `struct`."""
 
     offset: str
     length: str
@@ -47,11 +63,11 @@ class _Layout(NamedTuple):
         return cls(f"{order}I", f"{order}H", f"{order}HHI4s")
 
     def start(self, content: Bytes) -> int:
-        """Where the first directory is."""
+        """Place of the first directory."""
         return int(struct.unpack_from(self.offset, content, struct.calcsize(self.offset))[0])
 
     def tags(self, content: Bytes) -> Iterator[_Tag]:
-        """Those of the first directory."""
+        """Tags of the first directory."""
         start = self.start(content)
         (count,) = struct.unpack_from(self.length, content, start)
         start += struct.calcsize(self.length)
@@ -60,11 +76,11 @@ class _Layout(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of a tag."""
+        """Bytes that a tag takes."""
         return struct.calcsize(self.tag)
 
     def number(self, tag: _Tag) -> int:
-        """Its only number, 0 where it has none."""
+        """The only number of a tag, 0 if the tag has none or several."""
         form = NUMBERS.get(tag.kind)
         if form is None or tag.n_numbers != 1:
             return 0
@@ -72,7 +88,7 @@ class _Layout(NamedTuple):
 
 
 def orientation(exif: Bytes) -> int:
-    """Which side is up, 1 to 8 as EXIF counts; 1 where it does not say or makes no sense."""
+    """Orientation of a picture, 1 to 8 as in EXIF; 1 if it is missing or makes no sense."""
     exif = exif[6:] if bytes(exif[:6]) == EXIF else exif
     try:
         layout = _Layout.of(exif)
@@ -87,7 +103,7 @@ def _sensible(number: int) -> int:
 
 
 def strip_tiff(content: memoryview) -> Announced:
-    """Leave one directory in a file, and in it only what the pixels need."""
+    """Leave one directory in a file, with only the tags that the pixels need."""
     layout = _Layout.of(content)
     tags: dict[int, _Tag] = {}
     for tag in layout.tags(content):
@@ -103,7 +119,7 @@ def strip_tiff(content: memoryview) -> Announced:
     tags.pop(ORIENTATION, None)
     _write(content, layout, list(tags.values()))
     tile = numbers.get(TILE_WIDTH, 0) * numbers.get(TILE_HEIGHT, 0)
-    # tiles may stand out, though not so far that decoding them is most of the work
+    # tiles may reach beyond the picture, but not so far that decoding them is most of the work
     return Announced(up, max(tile, n_parts * tile // 4))
 
 
@@ -115,7 +131,7 @@ def _check(tags: dict[int, _Tag]) -> None:
 
 
 def _n_parts(numbers: dict[int, int], tiled: bool) -> int:
-    """How many strips or tiles cover the picture; others would only paint over them."""
+    """Number of strips or tiles that cover the picture; more would only paint over them."""
     width, height = numbers.get(WIDTH, 0), numbers.get(HEIGHT, 0)
     part_width = numbers.get(TILE_WIDTH, 0) if tiled else width
     part_height = numbers.get(TILE_HEIGHT if tiled else ROWS, 0) or height
@@ -125,7 +141,7 @@ def _n_parts(numbers: dict[int, int], tiled: bool) -> int:
 
 
 def _write(content: memoryview, layout: _Layout, tags: list[_Tag]) -> None:
-    """Put these tags in the place of the first directory, with none to follow it."""
+    """Write the tags in place of the first directory, with no directory behind it."""
     place = layout.start(content)
     struct.pack_into(layout.length, content, place, len(tags))
     place += struct.calcsize(layout.length)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._extras import needs
-from zshash.images.digests import digest
-from zshash.images.extractor import Extractor
+from zshash.images.extractor import Extractor, digest
 from zshash.images.outputs import check_pool, pooled, try_out
 
 with needs("images"):
@@ -50,7 +49,7 @@ class TorchExtractor(Extractor):
     module : torch.nn.Module
         The network, with its weights.
     forward : callable
-        From prepared pictures to features, through the module.
+        Function from prepared pictures to features, which calls the module.
     transform : callable
         The network's own preparation, from a picture to a tensor.
     side : int
@@ -60,7 +59,7 @@ class TorchExtractor(Extractor):
     batch_size : int, optional
         Pictures at a time; 32 by default.
     pool : {"mean", "first"}, optional
-        What to take of an output of shape (n, tokens, d).
+        How to reduce an output of shape (n, tokens, d): mean of the tokens, or first token.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class TorchExtractor(Extractor):
         self.fingerprint = digest(name, str(pool), weights, _without_addresses(repr(transform)))
 
     def prepare(self, image: Image.Image) -> NDArray[np.float32]:
-        """What the network takes for one RGB picture of any size."""
+        """Input of the network for one RGB picture of any size."""
         return np.asarray(self._transform(_shortened(image)), dtype=np.float32)
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -98,11 +97,11 @@ class TorchExtractor(Extractor):
         if not len(batch):
             return np.empty((0, self.dimension), dtype=np.float32)
         torch = load_torch()
-        writable = np.require(batch, requirements=["C", "W"])  # PyTorch warns of others
+        writable = np.require(batch, requirements=["C", "W"])  # PyTorch warns of read-only arrays
         with self._lock, torch.inference_mode():
             values = self._forward(torch.from_numpy(writable).to(self._device))
             if not isinstance(values, torch.Tensor):
-                raise ValueError(f"it gives a {type(values).__name__} instead of numbers")
+                raise ValueError(f"the network gives a {type(values).__name__} instead of numbers")
             return pooled(values.float().cpu().numpy(), self._pool)
 
 
@@ -114,7 +113,7 @@ def _device(device: str | None) -> Any:
         chosen = torch.device(device)
         torch.empty(0, device=chosen)
     except Exception as error:  # each device has errors of its own
-        raise ValueError(f"device {device!r} is not there; cpu always is") from error
+        raise ValueError(f"device {device!r} is not available; cpu always is") from error
     return chosen
 
 
@@ -147,15 +146,15 @@ def _without_addresses(text: str) -> str:
 
 
 def check_weights(weights: Any) -> None:
-    """Refuse what is neither a word for weights nor a file."""
+    """Raise ValueError unless `weights` is "default", "random" or an existing file."""
     if weights not in (DEFAULT, RANDOM) and not Path(str(weights)).is_file():
         raise ValueError(f"weights must be {DEFAULT!r}, {RANDOM!r} or a file, got {str(weights)!r}")
 
 
 def make(name: str, weights: Any, create: Callable[[bool], Any]) -> Any:
-    """A network, by a function that is told whether to fetch its weights.
+    """Make a network with `create`, a function that takes whether to fetch the weights.
 
-    Without them it starts from numbers that are random, but always the same.
+    A network without fetched weights starts from random numbers, which are always the same.
     """
     torch = load_torch()
     try:
@@ -174,9 +173,9 @@ def make(name: str, weights: Any, create: Callable[[bool], Any]) -> Any:
 
 
 def load_weights(module: Any, weights: Any) -> None:
-    """Put weights from a file, if it is one, into a network.
+    """Load weights into a network, if `weights` is a file.
 
-    What the file has beyond those, such as the last layer of a classifier, is left aside.
+    Other weights in the file, such as the last layer of a classifier, are ignored.
     """
     if weights in (DEFAULT, RANDOM):
         return
@@ -199,7 +198,7 @@ def _read_state(path: Path) -> dict[str, Any]:
             state = load_file(path)
         else:
             state = load_torch().load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # bytes that mean nothing can make it raise anything
+    except Exception as error:  # meaningless bytes can make it raise any error
         raise ValueError(f"{path}: not a file of weights, or damaged") from error
     for wrapper in WRAPPERS:
         if isinstance(state, dict) and isinstance(state.get(wrapper), dict):

@@ -1,4 +1,4 @@
-"""PyTorch's older ``.pth`` files, read without PyTorch and without running what is in them.
+"""PyTorch's older ``.pth`` files, read without PyTorch and without running code from them.
 
 Such a file is a row of pickles (a magic number, a version, facts about the machine, the
 dictionary of tensors, the keys of their storages) and then the storages: a count and as many
@@ -53,14 +53,14 @@ def read_legacy_state(path: str | Path) -> dict[str, Array]:
     Raises
     ------
     ValueError
-        If there is no such file, or it holds anything else or less.
+        If the file is missing, incomplete or of another kind.
     """
     path = Path(path)
     try:
         return _read(path.read_bytes())
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
-    except Exception as error:  # bytes that mean nothing can make it raise anything
+    except Exception as error:  # meaningless bytes can make it raise any error
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"{path}: not a whole file of PyTorch weights ({reason})") from error
 
@@ -84,11 +84,11 @@ def _check_header(file: BytesIO) -> None:
     if version != PROTOCOL_VERSION:
         raise ValueError(f"version {str(version)[:20]}")
     if SafeUnpickler(file, {}).load().get("little_endian") is not True:
-        raise ValueError("numbers with the large end first")
+        raise ValueError("big-endian numbers")
 
 
 class _StateUnpickler(SafeUnpickler):
-    """Leaves tensors as their parts, and notes the storages that they look at."""
+    """Unpickler that keeps tensors as tuples of their parts, and collects their storages."""
 
     def __init__(self, file: BytesIO) -> None:
         table: dict[tuple[str, str], Any] = {
@@ -100,7 +100,7 @@ class _StateUnpickler(SafeUnpickler):
         self.storages: dict[str, _Storage] = {}
 
     def persistent_load(self, pid: Any) -> Any:
-        """The key of a storage."""
+        """Key of a storage, whose type and length are noted."""
         kind, dtype, key, _device, length, view = pid
         if (
             (kind, view) != ("storage", None)
@@ -119,7 +119,7 @@ def _read_storages(
     content: bytes, start: int, keys: Any, described: Mapping[str, _Storage]
 ) -> dict[str, Array]:
     if not isinstance(keys, list) or sorted(keys) != sorted(described):
-        raise ValueError("the list of storages is not that of the tensors")
+        raise ValueError("the list of storages does not match the tensors")
     storages = {}
     for key in keys:
         dtype, length = described[key]
@@ -141,12 +141,12 @@ def _name(name: Any) -> str:
 
 
 def _view(name: str, parts: Any, storages: Mapping[str, Array]) -> Array:
-    """A tensor's numbers in their storage."""
+    """Tensor as a view of its storage."""
     try:
         key, offset, shape, strides, _requires_grad, _hooks = parts
         storage = storages[key]
         if not _fits(storage.size, offset, shape, strides):
-            raise ValueError("it reaches beyond")
+            raise ValueError("it reaches beyond its storage")
         size = storage.itemsize
         steps = [step * size for step in strides]
         return np.ndarray(shape, storage.dtype, storage.data, offset * size, steps)
@@ -155,7 +155,7 @@ def _view(name: str, parts: Any, storages: Mapping[str, Array]) -> Array:
 
 
 def _fits(length: int, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Tell whether a view stays inside; NumPy's own check can be deceived by an overflow.
+    """Whether a view stays inside its storage; an overflow can deceive NumPy's own check.
 
     >>> _fits(6, 0, (2, 3), (3, 1)), _fits(6, 1, (2, 3), (3, 1))
     (True, False)

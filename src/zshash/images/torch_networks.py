@@ -2,6 +2,7 @@
 
 import logging
 import math
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from zshash._extras import needs
+from zshash._warnings import warn_user
 from zshash.images.torch_extractor import (
     DEFAULT,
     TorchExtractor,
@@ -23,6 +25,7 @@ __all__ = ["open_clip_extractor", "timm_extractor", "torchvision_extractor"]
 
 FULLY_CONNECTED = ("fc6", "fc7")
 LAYER = "layer"
+SWITCH = "HF_HUB_DISABLE_TELEMETRY"
 
 
 def torchvision_extractor(
@@ -40,15 +43,15 @@ def torchvision_extractor(
     name : str
         Such as "alexnet.fc7", the network and a layer of it: "fc6" and "fc7" of AlexNet and VGG
         (behind the ReLU), or a node as torchvision's ``create_feature_extractor`` names it.
-        Without a layer, all but the last linear one.
+        Without a layer, the network without its last linear layer.
     weights : "default", "random" or path-like
-        Those that torchvision fetches, noise, or a file with a state dictionary.
+        Weights that torchvision fetches, random numbers, or a file with a state dictionary.
     device : str, optional
         "cuda" where there is one, else "cpu".
     batch_size : int, optional
         Pictures at a time; 32 by default.
     pool : {"mean", "first"}, optional
-        What to take of an output of shape (n, tokens, d).
+        How to reduce an output of shape (n, tokens, d): mean of the tokens, or first token.
     """
     with needs("torch"):
         import torchvision
@@ -106,7 +109,7 @@ def _up_to(module: Any, layer: str) -> Any:
 
 
 def _full_name(module: Any, layer: str) -> str:
-    """The place of AlexNet's and VGG's fully connected layers."""
+    """Full name of a layer: "fc6" and "fc7" are short names in AlexNet and VGG."""
     nn = load_torch().nn
     parts = getattr(module, "classifier", None)
     if layer not in FULLY_CONNECTED or not isinstance(parts, nn.Sequential):
@@ -129,6 +132,7 @@ def timm_extractor(
     weights, device, batch_size
         As in `torchvision_extractor`.
     """
+    _report_nothing()
     with needs("torch"):
         import timm
     check_weights(weights)
@@ -157,16 +161,17 @@ def timm_extractor(
 def open_clip_extractor(
     name: str, *, weights: Any = DEFAULT, device: str | None = None, batch_size: int | None = None
 ) -> TorchExtractor:
-    """The half of a CLIP network that looks at pictures.
+    """The part of a CLIP network that encodes pictures.
 
     Parameters
     ----------
     name : str
-        The network and the name of its weights: "ViT-B-32/laion2b_s34b_b79k". The latter may be
-        left out if `weights` says where they are.
+        The network and the name of its weights: "ViT-B-32/laion2b_s34b_b79k". The name of
+        the weights may be left out if `weights` is a file or "random".
     weights, device, batch_size
         As in `torchvision_extractor`.
     """
+    _report_nothing()
     with needs("torch"):
         import open_clip
     check_weights(weights)
@@ -196,6 +201,20 @@ def open_clip_extractor(
         )
 
 
+def _report_nothing() -> None:
+    """Keep Hugging Face's client, which timm and OpenCLIP import, from reporting about its host."""
+    if SWITCH in os.environ:
+        return
+    client = sys.modules.get("huggingface_hub.constants")  # reads the variable at its import
+    if client is not None and not getattr(client, SWITCH, False):
+        warn_user(
+            "huggingface_hub was imported before zshash could switch its telemetry off: with each "
+            "download it tells Hugging Face which software this machine runs. To prevent this, set "
+            f"the environment variable {SWITCH}=1 before the program starts"
+        )
+    os.environ[SWITCH] = "1"
+
+
 def _longest(size: int | Sequence[int]) -> int:
     return size if isinstance(size, int) else max(size)
 
@@ -216,7 +235,7 @@ def _labelled(label: str) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the libraries' remarks on what they load; what fails is reported anyway."""
+    """Silence the libraries' messages about loading; errors are raised all the same."""
     before = logging.root.manager.disable
     logging.disable(logging.ERROR)
     try:

@@ -12,7 +12,7 @@ __all__ = ["CodeIndex", "HammingIndex", "MilvusIndex"]
 
 
 def __getattr__(name: str) -> Any:
-    """What needs a package that only some users have is imported when it is first asked for."""
+    """Import `MilvusIndex`, which needs an optional package, when it is first used."""
     if name == "MilvusIndex":
         from zshash.index.milvus import MilvusIndex
 

@@ -1,10 +1,10 @@
-"""Multi-index hashing: find near codes by pieces of them that are equal, or almost.
+"""Multi-index hashing: find near codes by pieces of the codes that are equal, or almost equal.
 
 A code within distance r of a query has a piece, of m disjoint ones, that differs in r // m bits at
-most. So the codes lie sorted by each piece, a table a piece, and a query looks into the buckets
-around its own pieces. Step i looks at piece i % m, at the buckets that differ in exactly i // m
-bits; after step r, everything within r has been met. A code that several steps meet counts at the
-first of them.
+most. So there is a table for each piece, with the codes sorted by that piece, and a query looks
+into the buckets around its own pieces. Step i looks at piece i % m, at the buckets that differ in
+exactly i // m bits; after step r, all codes within r have been met. A code that several steps meet
+counts at the first of these steps.
 
 After Mohammad Norouzi, Ali Punjani and David J. Fleet: *Fast Search in Hamming Space with
 Multi-Index Hashing*, CVPR 2012.
@@ -21,17 +21,17 @@ from zshash.index._vectors import STEP, distance, lowest_bit, nearer, popcount, 
 
 __all__ = ["CHUNK", "look", "steps_within"]
 
-WINDOW = 24  # buckets that are on their way from memory at a time
-AHEAD = 160  # codes of each that are
+WINDOW = 24  # buckets that are fetched from memory at a time
+AHEAD = 160  # codes of each bucket that are fetched ahead
 CHUNK = 1024  # codes of a bucket that are compared before the limit is lowered
-MOST_MERGES = 16  # of what several buckets hold, before it is sorted as any other values
+MOST_MERGES = 16  # merges of several buckets' codes; beyond that, they are sorted
 
-# Work is counted in codes that a scan passes in the same time.
+# The unit of work is the time in which a scan passes one code.
 PROBE_WORK, CODE_WORK, HIT_WORK = 100, 4, 60
 
 
 def steps_within(pieces: NDArray[np.int64], budget: int) -> int:
-    """How many steps can be made before the buckets alone, empty or not, exceed a budget of work.
+    """Number of steps until looking up buckets alone, empty or not, exceeds a budget of work.
 
     >>> steps_within(np.array([[0, 43, 21], [0, 22, 21], [0, 0, 22]]), budget=10_000)
     6
@@ -46,11 +46,11 @@ def steps_within(pieces: NDArray[np.int64], budget: int) -> int:
 
 
 class Progress(NamedTuple):
-    """How far each query is: arrays of shape (q,), `counts` (q, limit + 1)."""
+    """Progress of each query: arrays of shape (q,), `counts` (q, limit + 1)."""
 
-    limits: NDArray[np.int64]  # the distance to stay within
-    inside: NDArray[np.int64]  # how many codes found do
-    counts: NDArray[np.int64]  # how many have each distance
+    limits: NDArray[np.int64]  # largest distance that still counts
+    inside: NDArray[np.int64]  # number of codes found within it
+    counts: NDArray[np.int64]  # number of codes found at each distance
     work: NDArray[np.int64]
     active: NDArray[np.bool_]
 
@@ -62,8 +62,7 @@ def look(buckets, queries, k, n_steps, limit, budget, found):
     A query is complete when these steps find all within `limit`, or its `k` nearest. It gives up
     when its work exceeds the budget. Returns which queries are complete (q,), where each one's
     codes begin (q + 1,), distances and positions, ordered by (query, distance, position); and
-    `found`, which is room to work in, of at least `CHUNK` entries, or more of it where that was
-    too little.
+    `found`, an array to work in with at least `CHUNK` entries, or a larger one if it was too small.
     """
     n_queries = len(queries)
     progress = Progress(
@@ -107,7 +106,7 @@ def look(buckets, queries, k, n_steps, limit, budget, found):
 def _fetch(buckets, step, queries, progress, row, flips, window):
     """The next buckets of a step, and where to go on: a query, and the bits to flip in its piece.
 
-    Both their ends and their codes are asked for before they are needed.
+    Ends and codes of the buckets are prefetched before they are needed.
     """
     m = len(buckets.pieces)
     table, differ = step % m, step // m
@@ -151,7 +150,7 @@ def _fetch(buckets, step, queries, progress, row, flips, window):
 
 @compiled
 def _compare(words, begin, end, queries, row, limit, columns):
-    """Write down the columns within `limit` of a query; how many they are."""
+    """Write the columns within `limit` of a query to `columns`; return their number."""
     n = 0
     for start in range(begin, end, STEP):
         mask = nearer(words, start, queries, row, limit + 1)
@@ -166,7 +165,7 @@ def _compare(words, begin, end, queries, row, limit, columns):
 
 @compiled
 def _accept(buckets, step, queries, row, k, columns, n, progress, found, total):
-    """Put down the codes that no step before has met, and lower the limit where k are nearer."""
+    """Store codes that no earlier step has met, and lower the limit if k codes are nearer."""
     m = len(buckets.pieces)
     table, differ = step % m, step // m
     limit, inside = progress.limits[row], progress.inside[row]
@@ -179,9 +178,10 @@ def _accept(buckets, step, queries, row, k, columns, n, progress, found, total):
             word = buckets.pieces[other, 0]
             differs = buckets.words[word, column] ^ queries[row, word]
             own = popcount(differs & buckets.masks[other])
-            # Pieces before this one had their turn with as many bits, those behind with one less.
+            # Earlier steps looked at the pieces before this one with as many differing bits, and at
+            # the pieces behind it with one less.
             is_new &= other == table or own > differ - (other > table)
-        # Written in any case: whether a code is new can not be foretold, and guessing costs more.
+        # Always written: a branch on whether a code is new would cost more.
         found[total] = (row << 43) | (apart << 32) | np.int64(buckets.positions[column])
         total += is_new
         inside += is_new
@@ -196,7 +196,7 @@ def _accept(buckets, step, queries, row, k, columns, n, progress, found, total):
 
 @compiled
 def _longer(found):
-    """The same with twice the room."""
+    """Copy of an array with twice the length."""
     longer = np.empty(2 * len(found), dtype=np.int64)
     longer[: len(found)] = found
     return longer
@@ -204,7 +204,7 @@ def _longer(found):
 
 @compiled
 def _grouped(found, total, progress):
-    """Where each query's codes begin, distances and positions, in order; those beyond left out."""
+    """Where each query's codes begin, distances and positions, in order, within the limits."""
     n_queries, n_distances = progress.counts.shape
     begins = np.zeros(n_queries + 1, dtype=np.int64)
     places = np.zeros((n_queries, n_distances), dtype=np.int64)
@@ -234,7 +234,7 @@ def _grouped(found, total, progress):
 
 @compiled
 def _sort(values, begin, end, spare):
-    """Sort values that are in order as far as they come from one bucket, by merging."""
+    """Sort values by merging; values from the same bucket are in order already."""
     middle, n_merged = begin + 1, 0
     while middle < end:
         if values[middle] > values[middle - 1]:

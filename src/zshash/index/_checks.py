@@ -1,4 +1,4 @@
-"""What every index refuses, in the same words."""
+"""Checks of arguments that all indexes share."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ INT64 = np.iinfo(np.int64)
 
 
 def check_width(n_bits: int) -> int:
-    """The length of the codes of an index."""
+    """Length of the codes of an index, checked."""
     if not isinstance(n_bits, int | np.integer) or not MIN_BITS <= n_bits <= MAX_BITS:
         raise ValueError(
             f"n_bits must be a whole number from {MIN_BITS} to {MAX_BITS}, got {n_bits!r}"
@@ -39,7 +39,7 @@ def check_ids(ids: ArrayLike) -> Ids:
 
 
 def check_new_ids(ids: ArrayLike, n: int) -> Ids:
-    """Ids for `n` codes, each another one."""
+    """Ids for `n` codes, all different."""
     ids = check_ids(ids)
     if len(ids) != n:
         raise ValueError(f"there are {n} codes but {len(ids)} ids; each code needs one")
@@ -57,7 +57,7 @@ def next_ids(first: int, n: int, last: int) -> Ids:
 
 
 def check_vectors(vectors: ArrayLike, n_bits: int) -> NDArray[np.float64]:
-    """Vectors (q, n_bits) of finite numbers."""
+    """Vectors (q, n_bits) as float64, checked to be finite."""
     vectors = np.asarray(vectors, dtype=np.float64)
     if vectors.ndim != 2 or vectors.shape[1] != n_bits:
         raise ValueError(
@@ -70,7 +70,7 @@ def check_vectors(vectors: ArrayLike, n_bits: int) -> NDArray[np.float64]:
 
 
 def some(ids: Ids) -> str:
-    """Name a few ids for a message.
+    """Text that names a few ids, for a message.
 
     >>> some(np.arange(7)), some(np.array([3]))
     ('ids 0, 1, 2, 3, 4 and 2 more', 'id 3')

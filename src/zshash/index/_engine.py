@@ -1,4 +1,4 @@
-"""Search among codes that do not change, in the way that takes the least work.
+"""Search among codes that do not change, by whichever way takes the least work.
 
 queries → buckets, where they are small enough → a scan for the queries that gave up
 """
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from zshash._threads import n_threads, spread
 from zshash.index._buckets import CHUNK, look, steps_within
+from zshash.index._real import heaviest, make_weights, round_vectors
 from zshash.index._runs import Words
 from zshash.index._scan import scan_nearest, scan_within
 from zshash.index._tables import Buckets, choose_pieces, make_buckets
-from zshash.index._weighted import heaviest, make_weights, round_vectors
 
 __all__ = ["Distances", "Engine", "Positions"]
 
@@ -27,15 +27,15 @@ Result = TypeVar("Result")
 
 TOGETHER = 32  # queries that pass over a block of codes in turn
 LOOKS = 512  # queries that look into buckets in turn
-PATIENCE = 0.25  # work that a query may spend on buckets, as a part of that of a scan
-BUILD_WORK = 200  # that sorting a code into a table takes, counted as in `_buckets`
-LARGE = 1 << 22  # words that several threads share in one scan
+PATIENCE = 0.25  # work that a query may spend on buckets, as a part of a scan's work
+BUILD_WORK = 200  # work of sorting one code into a table, in the unit of `_buckets`
+LARGE = 1 << 22  # words from which on several threads share one scan
 ALL = 1 << 60
 MOST_ROOM = 1 << 20  # entries that a thread keeps between searches
 
 
 class Part(NamedTuple):
-    """Codes near some of the queries: these, how many each has, and distances and positions."""
+    """Results for some queries: their rows, number of codes of each, distances and positions."""
 
     rows: Rows
     counts: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Part(NamedTuple):
     positions: Positions
 
     def only(self, wanted: NDArray[np.bool_]) -> "Part":
-        """Those of some of these queries."""
+        """Results for the given subset of queries."""
         if wanted.all():
             return self
         kept = np.repeat(wanted, self.counts)
@@ -53,7 +53,7 @@ class Part(NamedTuple):
 
 
 class Engine:
-    """Words (n_words, n), and their buckets once enough queries have come to pay for them.
+    """Searches in codes, by a scan, or by buckets once enough queries have come to pay for them.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ class Engine:
         self._queries_so_far = 0
         self._budget = int(PATIENCE * words.size)
         self._n_steps = min(steps_within(self._pieces, self._budget), n_bits + 1)
-        # What most queries found in buckets, and from where on most gave up: so many neighbours,
-        # such a radius.
+        # Largest k and radius for which most queries were complete by buckets, and smallest for
+        # which most gave up.
         self._few, self._near = 0, -1
         self._too_many, self._too_wide = ALL, n_bits + 1
 
     @property
     def bucket_bytes(self) -> int:
-        """Memory of the buckets, 0 where there are none."""
+        """Bytes of the buckets, 0 if there are none."""
         return self._buckets.nbytes if self._buckets else 0
 
     def build(self) -> Buckets:
@@ -87,7 +87,7 @@ class Engine:
             return self._buckets
 
     def nearest(self, queries: Words, k: int) -> tuple[Distances, Positions]:
-        """Distances and positions (q, k) of the nearest, by (distance, position)."""
+        """Distances and positions (q, k) of the nearest codes, by (distance, position)."""
         distances = np.empty((len(queries), k), dtype=np.int32)
         positions = np.empty((len(queries), k), dtype=np.int64)
         left = np.arange(len(queries))
@@ -99,7 +99,7 @@ class Engine:
         return distances, positions
 
     def within(self, queries: Words, r: int) -> tuple[Positions, Distances, Positions]:
-        """How many are within `r` of each query (q,), their distances and positions, in order."""
+        """Numbers of codes within `r` of each query (q,); distances and positions, in order."""
         r = min(r, self._n_bits)
         parts: list[Part] = []
         left = np.arange(len(queries))
@@ -123,13 +123,13 @@ class Engine:
 
         if k:
             spread(search, list(_slices(len(vectors), TOGETHER)))
-        # Each bit counts twice as much as its entry, above a code with all bits where it hurts.
+        # Scores count up from the lowest possible one; a bit adds twice its entry's size.
         lowest = np.abs(whole).sum(axis=1)
         scores = (2 * sums - lowest[:, None]).astype(np.float64)
         return np.ldexp(scores, exponents[:, None]), positions
 
     def _worth_it(self, n_queries: int, n_steps: int) -> Buckets | None:
-        """Buckets, where they can win and queries so far would have paid for making them."""
+        """Buckets, or None where a scan is faster or too few queries have come to pay for them."""
         if self._n_steps < n_steps:
             return None
         if self._buckets is None:
@@ -146,7 +146,7 @@ class Engine:
         distances: Distances,
         positions: Positions,
     ) -> Rows:
-        """Fill in what buckets tell; the rows of queries that gave up."""
+        """Fill in results found by buckets; return the rows of queries that gave up."""
 
         def search(part: slice) -> Rows:
             is_complete, begins, apart, places, _own.room = look(
@@ -165,7 +165,7 @@ class Engine:
         return np.concatenate([*left, others])
 
     def _look_within(self, buckets: Buckets, queries: Words, r: int) -> tuple[list[Part], Rows]:
-        """What buckets tell, and the rows of queries that gave up."""
+        """Results found by buckets, and the rows of queries that gave up."""
 
         def search(part: slice) -> tuple[Part, Rows]:
             is_complete, begins, apart, places, _own.room = look(
@@ -186,7 +186,7 @@ class Engine:
         return [part for part, _ in found], np.concatenate([*left, others])
 
     def _scan_nearest(self, queries: Words, k: int) -> tuple[Distances, Positions]:
-        """As `nearest`, by comparing with all codes."""
+        """Do the same as `nearest`, by comparing with all codes."""
         distances = np.empty((len(queries), k), dtype=np.int32)
         positions = np.empty((len(queries), k), dtype=np.int64)
         n = self._words.shape[1]
@@ -200,7 +200,7 @@ class Engine:
         return distances, positions
 
     def _scan_in_parts(self, queries: Words, k: int) -> tuple[Distances, Positions]:
-        """As `nearest`, with the codes parted among the threads."""
+        """Do the same as `nearest`, with the codes divided among the threads."""
         n, number = self._words.shape[1], n_threads()
         ends = [n * i // number for i in range(number + 1)]
 
@@ -222,7 +222,7 @@ _own = threading.local()
 
 
 def _room() -> NDArray[np.int64]:
-    """Memory of this thread; to ask the system for it anew each time takes as long as a search."""
+    """Array to work in, kept by this thread: allocating it each time takes as long as a search."""
     if not hasattr(_own, "room") or len(_own.room) > MOST_ROOM:
         _own.room = np.empty(CHUNK, dtype=np.int64)
     room: NDArray[np.int64] = _own.room
@@ -230,7 +230,7 @@ def _room() -> NDArray[np.int64]:
 
 
 def _slices(n: int, size: int) -> Iterator[slice]:
-    """Slices of at most `size`, and of like size."""
+    """Slices of 0..n, each of at most `size`, and all of about the same size."""
     number = max(1, -(-n // size))
     for begin, end in pairwise(n * i // number for i in range(number + 1)):
         if end > begin:
@@ -240,10 +240,10 @@ def _slices(n: int, size: int) -> Iterator[slice]:
 def _try_out(
     search: Callable[[slice], Result], n_given_up: Callable[[Result], int], n: int, is_sure: bool
 ) -> tuple[list[Result], Rows, bool | None]:
-    """Search for `n` queries; if most of the first ones give up, the others are left as they are.
+    """Search for `n` queries, but if most of the first ones give up, leave out the others.
 
-    Nothing is tried out where it `is_sure` to go well. Returns the results in order, the rows of
-    the others, and whether it goes well, None where there were too few queries to tell.
+    If it `is_sure` to go well, nothing is tried out first. Returns the results in order, the rows
+    of the queries left out, and whether it went well, or None for too few queries to tell.
     """
     first: list[Result] = []
     tried = 0 if is_sure else min(n, TOGETHER)

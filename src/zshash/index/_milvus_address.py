@@ -1,4 +1,4 @@
-"""Where codes lie in Milvus: ``milvus://host:port/name``."""
+"""Address of a collection in Milvus: ``milvus://host:port/name``."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 
 @dataclass(frozen=True)
 class Address:
-    """A collection of a Milvus server, and how to get there; its text holds no secrets.
+    """Address of a collection of a Milvus server; as a text it holds no secrets.
 
     >>> Address.parse("milvus://me:secret@example.org/birds?secure=true")
     Address(host='example.org', port=19530, name='birds', secure=True, timeout=60.0)
@@ -35,7 +35,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The address that a text says; ValueError where it says none."""
+        """Address in a text; ValueError if the text is no address."""
         try:
             parts = urlsplit(text)
             options = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
@@ -58,7 +58,7 @@ class Address:
 
     @property
     def uri(self) -> str:
-        """What the client library calls the server."""
+        """URI of the server, for the client library."""
         return f"{'https' if self.secure else 'http'}://{self._place}"
 
     @property
@@ -68,12 +68,12 @@ class Address:
 
 
 def is_address(text: object) -> bool:
-    """Whether a text is meant as one of these addresses."""
+    """Whether a text is meant as a Milvus address."""
     return isinstance(text, str) and text.startswith(SCHEME)
 
 
 def _token(user: str | None, password: str | None, token: str) -> str:
-    """What the server knows us by: from the address, else from the environment."""
+    """Token for the server, from the address or from the environment."""
     if user and not token:
         token = f"{unquote(user)}:{unquote(password or '')}"
     return token or os.environ.get(TOKEN, "")
@@ -84,7 +84,7 @@ def _wrong(text: str, cure: str) -> ValueError:
 
 
 def _shown(text: str) -> str:
-    """What may be told of a text that is no address: a password may be anywhere in it.
+    """Part of a wrong address that may be shown: a password may be anywhere in it.
 
     >>> _shown("milvus://host/a-b"), _shown("milvus://host/name?tokn=a"), _shown("milvus://a/b@c/d")
     ('milvus://host/a-b', 'milvus://host/name?…', 'milvus://…')

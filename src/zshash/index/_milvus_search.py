@@ -1,9 +1,9 @@
 """Exact neighbours, ordered by (distance, id), from a server that promises neither.
 
-Which of several rows at the same distance a server gives is chance, and it gives some thousand at
-most. So the group of rows at the distance where an answer is cut off is asked for by itself. Where
-that is still too large, it is parted in the middle of the ids that came, again and again: at least
-half an answer's rows lie on each side, so every question brings new rows.
+A server returns some thousand rows at most, and chance decides which of several rows at the same
+distance it returns. So the group of rows at the distance where an answer is cut off is asked for by
+itself. If the group is still too large, it is split at the median of the returned ids, again and
+again: at least half of an answer's rows lie on each side, so every request brings new rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,8 @@ from zshash.index._runs import Codes, Ids
 
 __all__ = ["NOTHING", "all_rows", "nearest", "ordered", "within"]
 
-SPARE = 64  # more than was asked for, as most queries have rows at the same distance
-FEW = 1024  # rows that most groups are within: servers take long to make room for more
+SPARE = 64  # rows beyond k, because most queries have several rows at the last distance
+FEW = 1024  # rows that suffice for most groups: servers are slow if more are asked for
 
 NOTHING = Hits(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
 
@@ -30,9 +30,9 @@ class _Row:
     Attributes
     ----------
     missing : int
-        How many are still to be found.
+        Number of neighbours still to be found.
     start : int
-        All nearer ones are known.
+        All neighbours nearer than this distance are known.
     """
 
     missing: int
@@ -40,7 +40,7 @@ class _Row:
     parts: list[Hits] = field(default_factory=list)
 
     def take(self, hits: Hits, *, is_all: bool) -> None:
-        """Keep what an answer from `start` on says for certain: all but its largest distance."""
+        """Keep the certain rows of an answer from `start` on: all before its last distance."""
         if is_all:
             self._keep(hits)
             self.missing = 0
@@ -63,7 +63,7 @@ class _Row:
 
 
 def nearest(table: Table, queries: Codes, k: int, n_bits: int, condition: str = "") -> list[Hits]:
-    """The `k` nearest rows of each query, ordered; fewer where there are no more."""
+    """The `k` nearest rows of each query, ordered; fewer if the table has fewer."""
     rows = [_Row(k) for _ in queries]
     limit = min(k + SPARE, table.limit)
     for row, hits in zip(rows, table.nearest(queries, limit, condition), strict=True):
@@ -83,7 +83,7 @@ def nearest(table: Table, queries: Codes, k: int, n_bits: int, condition: str = 
 
 
 def _by_start(rows: Sequence[_Row]) -> list[tuple[int, list[int]]]:
-    """Which rows miss something, by the distance from which on they do."""
+    """Places of incomplete rows, by the distance from which on neighbours are missing."""
     groups: dict[int, list[int]] = {}
     for place, row in enumerate(rows):
         if row.missing > 0:
@@ -107,7 +107,7 @@ def _all(
 
 
 def _parts(table: Table, query: Codes, low: int, high: int, condition: str) -> Iterator[Hits]:
-    """The same for one query with many."""
+    """All rows between two distances for one query that has many of them."""
     waiting = [(int(INT64.min), int(INT64.max))]
     while waiting:
         first, last = waiting.pop()
@@ -121,13 +121,13 @@ def _parts(table: Table, query: Codes, low: int, high: int, condition: str) -> I
 
 
 def _middle(ids: Ids) -> int:
-    """An id that at least half of several ids are not above, and others are."""
+    """Median of several ids: at least half of them are not above it, and others are."""
     place = (len(ids) - 1) // 2
     return int(np.partition(ids, place)[place])
 
 
 def ordered(parts: Sequence[Hits], k: int | None = None) -> Hits:
-    """Several answers to one query as one, by (distance, id); the first `k` where so many do."""
+    """Several answers to one query joined, by (distance, id); with `k`, only the first ones."""
     distances = np.concatenate([part.distances for part in (NOTHING, *parts)])
     ids = np.concatenate([part.ids for part in (NOTHING, *parts)])
     order = np.lexsort((ids, distances))[:k]
@@ -143,7 +143,7 @@ def all_rows(table: Table, condition: str = "", *, codes: bool) -> Iterator[Rows
         if len(found.ids) >= table.limit:
             done = int(found.ids.max())
             if table.count(both(span(first, done), condition)) > len(found.ids):
-                last = _middle(found.ids)  # others lie between these
+                last = _middle(found.ids)  # rows are missing between these ids
                 continue
         order = np.argsort(found.ids)
         yield Rows(found.ids[order], found.codes[order] if codes else found.codes)

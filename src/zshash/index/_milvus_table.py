@@ -1,11 +1,11 @@
-"""A collection of a Milvus server: what is asked of the server, and what it says when it can not.
+"""A collection of a Milvus server: all requests to the server, and messages about its errors.
 
-Everything goes in parts that are within the limits of a server as it is installed: an answer of at
-most 16,384 rows to a query, and messages of some megabytes.
+Requests are divided so that they stay within the default limits of a server: an answer of at most
+16,384 rows to a query, and messages of some megabytes.
 
-A reader waits until the server has caught up with a timestamp, the *floor*: that of its own last
-write, or of its last `refresh`. This shows all that was written before, without the fifth of a
-second that a server takes to show what is written at the very moment.
+A reader waits until the server has caught up with a timestamp, the *floor*: the time of its own
+last write, or of its last `refresh`. So it sees everything written before, without the fifth of a
+second that a server needs to show what is being written right now.
 """
 
 import logging
@@ -32,29 +32,29 @@ ROWS_AT_ONCE = 16_384
 IDS_AT_ONCE = 8_192
 SECONDS_TO_CONNECT, SECONDS_TO_LOAD, SECONDS_BETWEEN = 3.0, 600.0, 0.2
 ID, CODE, PREFIX = "id", "code", "zshash."
-GONE = {  # the server's numbers for what it can not do, and what to say then
+GONE = {  # the server's error numbers, and the messages for them
     100: "the server has no such collection any more: open it again",
     101: "the server has not loaded this collection: try again, or open it again",
 }
 
 
 class MilvusError(OSError):
-    """A server that does not answer or does not do what was asked; the message names the cure."""
+    """A server does not answer or does not do what was asked; the message names the cure."""
 
 
 class MilvusGone(MilvusError):  # noqa: N818, reads like what it says
-    """A collection that is not there any more, or that the server has yet to load."""
+    """A collection does not exist any more, or the server has not loaded it yet."""
 
 
 class Hits(NamedTuple):
-    """What was found for one query, in no order that is promised."""
+    """Rows found for one query, in no particular order."""
 
     distances: Distances
     ids: Ids
 
 
 class Rows(NamedTuple):
-    """Ids (n,) and codes (n, bytes), which are left out where nobody asked for them."""
+    """Ids (n,) and codes (n, bytes); codes are empty if they were not asked for."""
 
     ids: Ids
     codes: Codes
@@ -79,7 +79,7 @@ class Table:
             import pymilvus
         with needs("milvus"):
             import grpc
-        # Whatever goes wrong is raised, too: nobody needs a page of it on the terminal.
+        # All errors are raised, too: the library need not print a page about each.
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
         self._errors = (pymilvus.MilvusException, grpc.RpcError)
         try:
@@ -87,7 +87,7 @@ class Table:
                 uri=address.uri,
                 token=address.token,
                 timeout=SECONDS_TO_CONNECT,
-                dedicated=True,  # else whoever closes one connection closes them all
+                dedicated=True,  # otherwise closing one connection closes all of them
             )
         except self._errors as error:
             raise MilvusError(
@@ -101,7 +101,7 @@ class Table:
             raise
 
     def refresh(self) -> None:
-        """Have the answers from now on hold all that anybody has written until now."""
+        """Make later answers include everything that anybody has written until now."""
         with self._reporting():
             now = int(self._client._get_connection().alloc_timestamp(**self._patience))
         self._floor = max(self._floor, now)  # another thread may have a later one
@@ -135,7 +135,7 @@ class Table:
         self.load()
 
     def load(self) -> None:
-        """Have it in the server's memory, under an index that leaves nothing out."""
+        """Load the collection into the server's memory, with an index that is exact."""
         with self._reporting():
             if not self._client.list_indexes(self.address.name, CODE):
                 wanted = self._client.prepare_index_params()
@@ -145,7 +145,7 @@ class Table:
         self.refresh()
 
     def drop(self) -> None:
-        """Delete the collection with all that it holds."""
+        """Delete the collection with all its rows."""
         with self._reporting():
             self._client.drop_collection(self.address.name, **self._patience)
 
@@ -162,7 +162,7 @@ class Table:
         }
 
     def notes(self) -> dict[str, str]:
-        """What `note` wrote."""
+        """Facts that `note` wrote."""
         with self._reporting():
             about = self._client.describe_collection(self.address.name, **self._patience)
         return {
@@ -172,16 +172,16 @@ class Table:
         }
 
     def note(self, **facts: object) -> None:
-        """Write facts beside the rows, in one step; others stay."""
+        """Write facts beside the rows, in one step; other facts stay."""
         with self._reporting():
             self._client.alter_collection_properties(
                 self.address.name, _properties(facts), **self._patience
             )
 
     def put(self, ids: Ids, codes: Codes) -> None:
-        """Write rows, in place of those that have the same ids; twice is as good as once."""
-        # The client remembers the length of codes; where another process has made the collection
-        # anew with another one, it would send the wrong bytes without a word.
+        """Write rows, in place of those with the same ids; doing it twice does no harm."""
+        # The client remembers the length of codes. If another process has made the collection anew
+        # with another length, the client would silently send wrong bytes.
         self._client._get_connection()._invalidate_schema(self.address.name)
         for start in range(0, len(ids), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
@@ -194,7 +194,7 @@ class Table:
         self.refresh()
 
     def delete(self, ids: Ids) -> None:
-        """Delete rows, as far as they are there."""
+        """Delete the rows with the given ids; unknown ids are ignored."""
         for start in range(0, len(ids), IDS_AT_ONCE):
             condition = among(ids[start : start + IDS_AT_ONCE])
             with self._reporting():
@@ -202,7 +202,7 @@ class Table:
         self.refresh()
 
     def flush(self) -> None:
-        """Have all rows in the server's files, and not in its log alone, and in its index."""
+        """Have the server write all rows from its log to its files, and index them."""
         end = time.monotonic() + SECONDS_TO_LOAD
         with self._reporting():
             self._client.flush(self.address.name, timeout=SECONDS_TO_LOAD)
@@ -210,17 +210,17 @@ class Table:
                 time.sleep(SECONDS_BETWEEN)
 
     def _n_waiting(self) -> int:
-        """How many rows are not in the server's index yet."""
+        """Number of rows that are not in the server's index yet."""
         about = self._client.describe_index(self.address.name, CODE, **self._patience)
         return int(about.get("pending_index_rows", 0))
 
     def count(self, condition: str = "") -> int:
-        """How many rows meet a condition."""
+        """Number of rows that meet a condition."""
         found = self._query(condition, output_fields=["count(*)"])
         return int(found[0]["count(*)"])
 
     def rows(self, condition: str, *, codes: bool) -> Rows:
-        """Rows that meet a condition, but `limit` at most; which ones is not promised."""
+        """Rows that meet a condition, at most `limit` of them, in no particular order."""
         found = self._query(condition, output_fields=[ID, CODE][: 1 + codes], limit=self.limit)
         ids = np.fromiter((row[ID] for row in found), dtype=np.int64, count=len(found))
         data = b"".join(row[CODE][0] for row in found) if codes else b""
@@ -228,7 +228,7 @@ class Table:
         return Rows(ids, table.reshape(len(ids), -1) if len(ids) else table.reshape(0, 0))
 
     def nearest(self, queries: Codes, limit: int, condition: str = "") -> Iterator[Hits]:
-        """The nearest rows of each query; which of those at the largest distance, by chance."""
+        """The nearest rows of each query; chance decides among those at the largest distance."""
         return self._search(queries, limit, condition, {})
 
     def between(
@@ -278,7 +278,7 @@ class Table:
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Turn what the client library raises into one sentence."""
+        """Turn errors of the client library into one sentence."""
         try:
             yield
         except self._errors as error:
@@ -295,14 +295,14 @@ def _properties(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def _reason(error: Exception) -> str:
-    """What an error says, without what it says besides."""
+    """Short text of an error of the client library."""
     details = getattr(error, "details", None)
     text = details() if callable(details) else getattr(error, "message", "")
     return " ".join(str(text or error).split())[:200]
 
 
 def span(first: int, last: int) -> str:
-    """The condition of ids from `first` to `last`; the lowest of all can not be written down.
+    """Condition for ids from `first` to `last`; the lowest int64 can not be written in one.
 
     >>> span(3, 9), span(int(INT64.min), 9), span(int(INT64.min), int(INT64.max))
     ('(id >= 3 and id <= 9)', '(id <= 9)', '')
@@ -313,7 +313,7 @@ def span(first: int, last: int) -> str:
 
 
 def among(ids: Sequence[int] | Ids) -> str:
-    """The condition of some ids.
+    """Condition for the given ids.
 
     >>> among([3, -4])
     'id in [3, -4]'
@@ -325,7 +325,7 @@ def among(ids: Sequence[int] | Ids) -> str:
 
 
 def both(one: str, other: str) -> str:
-    """The condition that two conditions are met, either of which may be none.
+    """Condition that two conditions are met, either of which may be empty.
 
     >>> both("(id <= 9)", ""), both("(id <= 9)", "id in [3]")
     ('(id <= 9)', '(id <= 9) and id in [3]')

@@ -1,4 +1,4 @@
-"""Codes under ids, as words."""
+"""Runs: codes under ids, stored as 64-bit words and sorted by id."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class Run(NamedTuple):
     words: Words  # (n_words, n): the first words of all codes, then the second ones
 
     def ids_at(self, positions: NDArray[np.int64]) -> Ids:
-        """Ids by position; most often they count up by one, and adding is quicker than looking."""
+        """Ids at positions; most often ids count up by one, and then an addition is quicker."""
         n = len(self.ids)
         first = int(self.ids[0]) if n else 0
         if n and int(self.ids[-1]) - first == n - 1:
@@ -29,7 +29,7 @@ class Run(NamedTuple):
         return self.ids[positions]
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "Run":
-        """Some of the codes, in another order if need be."""
+        """Run of the given rows, in the given order."""
         return Run(self.ids[rows], np.ascontiguousarray(self.words[:, rows]))
 
 
@@ -58,7 +58,7 @@ def empty_run(n_bits: int) -> Run:
 
 
 def merge(runs: list[Run]) -> Run:
-    """All codes of several runs as one."""
+    """All codes of several runs as one run."""
     merged = runs[0]
     if len(runs) > 1:
         ids = np.concatenate([run.ids for run in runs])

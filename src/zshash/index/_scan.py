@@ -1,8 +1,8 @@
 """Compare queries with every code, several queries to each block of codes.
 
-A block stays in the cache while all queries pass over it. Each query keeps what comes nearer than
-the k-th best so far: distances are small whole numbers, so counting tells where that is, and
-counting sorts what was found.
+A block stays in the cache while all queries pass over it. Each query keeps the codes that are
+nearer than the k-th best so far. Distances are small whole numbers, so the k-th best distance is
+found by counting, and the codes found are sorted by counting.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ __all__ = ["Words", "scan_nearest", "scan_within"]
 
 Words = NDArray[np.uint64]
 
-QUERIES = 32  # that share a block
+QUERIES = 32  # queries that share a block
 BLOCK_WORDS = 4096
 SAMPLES, LEAST_STRIDE = 16384, 64  # words of codes that tell where the k-th distance may be
 
@@ -31,8 +31,8 @@ def scan_nearest(words, first, last, queries, k, distances, positions):
     found = np.empty((n_queries, 2 * (k + size)), dtype=np.uint32)
     apart = np.empty((n_queries, 2 * (k + size)), dtype=np.uint16)
     counts = np.zeros((n_queries, n_bits + 2), dtype=np.int64)
-    # Of each query: how many are found, the distance to stay below, how many do, and how many
-    # were found in the block before.
+    # For each query: number of codes found, distance to stay below, number of codes below it, and
+    # number found in the block before.
     state = np.zeros((n_queries, 4), dtype=np.int64)
     stride = max(LEAST_STRIDE, (last - first) * words.shape[0] // SAMPLES)
     sample = words[:, first:last:stride].copy()
@@ -54,7 +54,7 @@ def scan_nearest(words, first, last, queries, k, distances, positions):
 
 @compiled
 def _guess(sample, part, queries, row, k, counts):
-    """A distance that most likely k codes stay below, judged by a sample, a `part` of the codes."""
+    """A distance that most likely k codes are below, judged by a sample, a `part` of the codes."""
     for position in range(sample.shape[1]):
         counts[row, distance(sample, position, queries, row)] += 1
     enough = k * part + 3 * np.sqrt(k * part) + 1
@@ -68,7 +68,7 @@ def _guess(sample, part, queries, row, k, counts):
 
 @compiled
 def _sift(words, begin, end, queries, row, k, found, apart, counts, state):
-    """Look for what is near to one query in one block, and lower its limit where that is much."""
+    """Find codes near one query in one block, and lower its limit if there are many."""
     n, limit, below, n_before = state[row]
     is_dense = 8 * STEP * n_before > end - begin
     if n + end - begin + 2 > found.shape[1]:
@@ -92,14 +92,14 @@ def _sift(words, begin, end, queries, row, k, found, apart, counts, state):
 
 @compiled
 def _collect(words, begin, end, queries, row, limit, found, target, n, is_dense):
-    """Append the positions of all codes nearer than `limit`; their number with those before.
+    """Append the positions of all codes nearer than `limit`; return the new number of entries.
 
-    Two entries behind them may be written, too.
+    Two entries behind the last one may be overwritten, too.
     """
     start = begin
     while start + STEP <= end:
         mask = nearer(words, start, queries, row, limit)
-        # Where most steps find something, two writes without a branch beat one that is guessed.
+        # Where most steps find something, two writes without a branch are faster than one with it.
         if is_dense:
             count = popcount(np.uint64(mask))
             found[target, n] = start + lowest_bit(mask)
@@ -122,13 +122,13 @@ def _collect(words, begin, end, queries, row, limit, found, target, n, is_dense)
 
 @compiled
 def _is_full(counts, row, state, k):
-    """Whether k codes were found below the limit, or at it."""
+    """Whether k codes were found below the limit or at it."""
     return state[row, 2] + counts[row, state[row, 1]] >= k
 
 
 @compiled
 def _forget(found, apart, row, n, limit, ties):
-    """Drop what is beyond `limit`, and all but the first `ties` at it; how many stay."""
+    """Drop codes beyond `limit`, and all but the first `ties` at it; return how many stay."""
     kept = 0
     for place in range(n):
         d = apart[row, place]
@@ -142,7 +142,7 @@ def _forget(found, apart, row, n, limit, ties):
 
 @compiled
 def _in_order(found, apart, row, n, limit, k, distances, positions):
-    """Sort by distance what is in the order of position, and put out the first k."""
+    """Sort codes, which are in the order of position, by distance, and write the first k out."""
     starts = np.zeros(limit + 2, dtype=np.int64)
     for place in range(n):
         if apart[row, place] <= limit:
@@ -159,9 +159,9 @@ def _in_order(found, apart, row, n, limit, k, distances, positions):
 
 @compiled
 def scan_within(words, queries, r):
-    """All codes within `r` of each query: how many (q,), distances and positions.
+    """All codes within `r` of each query: their number (q,), distances and positions.
 
-    They are ordered by (query, distance, position).
+    Codes are ordered by (query, distance, position).
     """
     n_queries, n = queries.shape[0], words.shape[1]
     size = max(BLOCK_WORDS // words.shape[0], STEP) // STEP * STEP
@@ -185,7 +185,7 @@ def scan_within(words, queries, r):
 
 @compiled
 def _longer(keys, found):
-    """The same with twice the room."""
+    """Copies of both arrays with twice the length."""
     n = len(keys)
     more_keys, more_found = np.empty(2 * n, dtype=np.uint32), np.empty((1, 2 * n), dtype=np.uint32)
     more_keys[:n], more_found[0, :n] = keys, found[0]
@@ -194,7 +194,7 @@ def _longer(keys, found):
 
 @compiled
 def _by_key(found, keys, total, starts, n_queries, r):
-    """Sort by query and distance what is in the order of position."""
+    """Sort codes, which are in the order of position, by query and distance."""
     for key in range(len(starts) - 1):
         starts[key + 1] += starts[key]
     counts = np.empty(n_queries, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Codes sorted by each of several pieces of them, so that those with equal pieces lie together."""
+"""Tables of codes, each sorted by one piece of the codes: codes with equal pieces lie together."""
 
 from itertools import pairwise
 from math import log2
@@ -14,7 +14,7 @@ from zshash.index._vectors import STEP
 __all__ = ["Buckets", "choose_pieces", "make_buckets"]
 
 MOST_PIECES, LEAST_BITS, MOST_BITS = 8, 4, 24
-PART_BITS = 9  # of a key, by which codes are parted first
+PART_BITS = 9  # highest bits of a key, by which codes are sorted first
 
 
 class Buckets(NamedTuple):
@@ -23,15 +23,15 @@ class Buckets(NamedTuple):
     Attributes
     ----------
     pieces : ndarray of shape (m, 3)
-        Word that a piece lies in, how far it is shifted there, and how many bits it has.
+        For each piece, the word that it lies in, its shift there, and its number of bits.
     masks : ndarray of shape (m,), uint64
-        Its bits in this word.
+        Bits of each piece in its word.
     starts : ndarray of shape (m, 2**bits + 1), uint32
         Where each bucket starts among the n codes of a table.
     positions : ndarray of shape (m * n,), uint32
         Positions of the codes, table by table; ascending in each bucket.
     words : ndarray of shape (n_words, m * n + STEP), uint64
-        Their words, in the same order.
+        Words of the codes, in the same order.
     """
 
     pieces: NDArray[np.int64]
@@ -91,7 +91,7 @@ def make_buckets(words: NDArray[np.uint64], pieces: NDArray[np.int64]) -> Bucket
 def _fill(words, keys, bits, table, starts, positions, ordered):
     """Sort codes by their keys, by counting: first by the highest bits, then each such part.
 
-    Both times what is written lies close together. At once it would be all over the memory, which
+    Both times, writes lie close together. Sorting in one go would write all over the memory, which
     takes ten times as long for ten million codes.
     """
     n, low = words.shape[1], max(bits - PART_BITS, 0)
@@ -114,7 +114,7 @@ def _fill(words, keys, bits, table, starts, positions, ordered):
     for bucket in range(starts.shape[1] - 1):
         starts[table, bucket + 1] += starts[table, bucket]
     for part in range(len(ends) - 1):
-        # Bucket by bucket the start moves to the end, which is where the next one starts.
+        # The start of each bucket moves to its end, which is where the next bucket starts.
         for place in range(ends[part], ends[part + 1]):
             key = some_keys[place]
             target = table * n + starts[table, key]

@@ -1,6 +1,6 @@
-"""What Numba does not offer: machine instructions that compare many codes at once.
+"""Machine instructions that compare many codes at once, which Numba does not offer.
 
-Written for LLVM's own vector types, so that it becomes AVX-512, AVX2 or NEON as the machine has it.
+They are written for LLVM's vector types and become AVX-512, AVX2 or NEON, as the machine has it.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ LANES, GROUPS = 8, 4
 DIGITS = 4
 """Binary digits of the weights in `heavier`."""
 STEP = LANES * GROUPS
-"""How many codes are compared in one go."""
+"""Number of codes that are compared in one go."""
 
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 VECTOR = ir.VectorType(I64, LANES)
@@ -26,7 +26,7 @@ ZEROS = ir.Constant(VECTOR, [0] * LANES)
 
 @intrinsic
 def popcount(_, word):
-    """How many bits of a 64-bit word are set."""
+    """Number of set bits of a 64-bit word."""
 
     def generate(_context, builder, _signature, arguments):
         return builder.ctpop(arguments[0])
@@ -36,7 +36,7 @@ def popcount(_, word):
 
 @intrinsic
 def lowest_bit(_, mask):
-    """Position of the lowest bit that is set in a 32-bit mask, 32 if none is."""
+    """Position of the lowest set bit of a 32-bit mask, 32 if none is set."""
 
     def generate(_context, builder, _signature, arguments):
         return builder.zext(builder.cttz(arguments[0], ir.Constant(I1, 0)), I64)
@@ -46,7 +46,7 @@ def lowest_bit(_, mask):
 
 @intrinsic
 def prefetch(_, array, position):
-    """Ask for an entry of a 1-D array ahead of time."""
+    """Load an entry of a 1-D array into the cache ahead of time."""
 
     def generate(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -86,7 +86,7 @@ def distance(_, words, position, queries, row):
 
 @intrinsic
 def nearer(_, words, start, queries, row, limit):
-    """Which of `STEP` codes, columns of `words` from `start` on, are nearer than `limit`.
+    """Mask of the codes nearer than `limit`, among `STEP` columns of `words` from `start` on.
 
     The mask has a bit for each code. Words (n_words, n) and queries (q, n_words) are uint64 in C
     order, and n_words is the same for both.
@@ -113,11 +113,11 @@ def nearer(_, words, start, queries, row, limit):
 
 @intrinsic
 def heavier(_, words, start, flips, planes, row, limit):
-    """Which of `STEP` codes, columns of `words` from `start` on, weigh `limit` or more.
+    """Mask of the codes of weight >= `limit`, among `STEP` columns of `words` from `start` on.
 
-    A code's weight is the sum of whole numbers, one for each bit that is set after those in
-    `flips` (q, n_words) are flipped. `planes` (q, DIGITS, n_words) gives the numbers in binary:
-    a plane has the same digit of all of them, the first plane the highest.
+    A code's weight is the sum of whole numbers, one for each bit that is set after the bits
+    in `flips` (q, n_words) are flipped. `planes` (q, DIGITS, n_words) gives the numbers in binary:
+    each plane has one digit of all numbers, the first plane the highest.
     """
 
     def generate(context, builder, signature, arguments):
@@ -148,7 +148,7 @@ def heavier(_, words, start, flips, planes, row, limit):
 
 
 def _check_order(*arrays: Any) -> None:
-    """Refuse arrays whose entries are not one after the other, because nothing else would."""
+    """Refuse arrays that are not uint64 in C order, because nothing else would."""
     if not all(array.layout == "C" and array.dtype == types.uint64 for array in arrays):
         raise TypingError("words must be uint64 in C order")
 
@@ -181,7 +181,7 @@ def _row(context: Any, builder: Any, kind: Any, array: Any, row: Any) -> Any:
 
 
 def _for_words(builder: Any, n_words: Any, add_word: Any) -> None:
-    """Write `add_word` for each word, and no loop for the first, most often the only one."""
+    """Generate `add_word` for each word; the first, most often the only one, without a loop."""
     one = ir.Constant(I64, 1)
     add_word(ir.Constant(I64, 0))
     with cgutils.for_range_slice(builder, one, n_words, one, inc=True) as (number, _):
@@ -190,7 +190,7 @@ def _for_words(builder: Any, n_words: Any, add_word: Any) -> None:
 
 def _accumulators(builder: Any) -> list[Any]:
     totals = [cgutils.alloca_once(builder, VECTOR) for _ in range(GROUPS)]
-    for total in totals:  # each time, because an alloca happens only once in a function
+    for total in totals:  # on each pass, because an alloca runs only once in a function
         builder.store(ZEROS, total)
     return totals
 
@@ -210,7 +210,7 @@ def _ctpop(builder: Any, vector: Any) -> Any:
 
 
 def _mask(builder: Any, operator: str, totals: list[Any], limits: Any) -> Any:
-    """A bit for each entry of the totals that the comparison with the limits holds for."""
+    """Mask with a bit for each entry of the totals for which the comparison with `limits` holds."""
     mask = ir.Constant(I32, 0)
     for group, total in enumerate(totals):
         holds = builder.icmp_signed(operator, total, limits)

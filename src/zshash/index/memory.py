@@ -32,8 +32,8 @@ class HammingIndex:
     """Packed codes under integer ids, searched exactly by Hamming distance.
 
     Neighbours come ordered by (distance, id). Codes and ids take 8 bytes an id and 8 bytes for
-    every 64 bits begun. When queries enough have come to pay for it, codes are also sorted into
-    buckets (see `prepare`). Several threads may share an index: a search sees the codes as they
+    every 64 bits begun. After enough queries to pay for it, codes are also sorted into buckets
+    (see `prepare`). Several threads may share an index: a search sees the codes as they
     were when it began. One search uses as many threads as BLAS would, which ``OMP_NUM_THREADS``
     and threadpoolctl set.
 
@@ -65,7 +65,7 @@ class HammingIndex:
         self._changing = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What makes a copy: all but the lock and the buckets."""
+        """State for a copy: everything but the lock and the buckets."""
         return {"n_bits": self._n_bits, "next_id": self._next_id, "runs": self._runs}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ class HammingIndex:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that ids and codes take, and the buckets where there are some."""
+        """Bytes of ids, codes and buckets."""
         runs = sum(run.ids.nbytes + run.words.nbytes for run in self._runs)
         return runs + (self._engine.bucket_bytes if self._engine else 0)
 
@@ -107,7 +107,7 @@ class HammingIndex:
         return f"{type(self).__name__}(n_bits={self._n_bits})"
 
     def add(self, codes: ArrayLike, ids: ArrayLike | None = None) -> None:
-        """Add codes (n, bytes), under new ids (n,) or the ones after the largest ever used.
+        """Add codes (n, bytes) under new ids (n,), by default those after the largest ever used.
 
         An id that is taken or given twice is refused, and then nothing is added.
         """
@@ -125,7 +125,7 @@ class HammingIndex:
     def remove(self, ids: ArrayLike) -> int:
         """Remove the codes under `ids` and return how many there were.
 
-        If an id is unknown, it is refused and nothing is removed.
+        If an id is unknown, ValueError is raised and nothing is removed.
         """
         unwanted = np.unique(check_ids(ids))
         with self._changing:
@@ -140,7 +140,7 @@ class HammingIndex:
         return len(unwanted)
 
     def get(self, ids: ArrayLike) -> Codes:
-        """The codes under some ids, a row each.
+        """Codes under the given ids, a row each.
 
         >>> index = HammingIndex(n_bits=8)
         >>> index.add(np.array([[1], [2], [3]], dtype=np.uint8))
@@ -150,7 +150,7 @@ class HammingIndex:
         return as_codes(self._taken(check_ids(ids)).words, self._n_bits)
 
     def subset(self, ids: ArrayLike) -> "HammingIndex":
-        """An index of some of the codes, under the same ids.
+        """Index of the codes under the given ids, with the same ids.
 
         >>> index = HammingIndex(n_bits=8)
         >>> index.add(np.array([[1], [2], [3]], dtype=np.uint8))
@@ -163,13 +163,14 @@ class HammingIndex:
         return part
 
     def in_memory(self) -> "HammingIndex":
-        """A copy, which stays as it is when this index changes; both share what they hold."""
+        """A copy, which stays as it is when this index changes; both share their arrays."""
         return copy(self)
 
     def prepare(self) -> None:
         """Sort the codes into buckets now, rather than when enough queries have come.
 
-        It makes small radii, and few neighbours among clustered codes, faster by far. Buckets take
+        Buckets make searches with a small radius, or for few neighbours among clustered codes, much
+        faster. Buckets take
         8 bytes for every 64 bits begun and 4 more, times up to eight tables (three for a million
         codes of 64 bits), and are forgotten when the codes change.
         """
@@ -184,7 +185,7 @@ class HammingIndex:
         queries : uint8 array of shape (q, bytes)
             Packed codes.
         k : int
-            How many neighbours to find, at least 1; all of them if the index holds fewer.
+            Number of neighbours to find, at least 1; all codes if the index holds fewer.
 
         Returns
         -------
@@ -220,10 +221,10 @@ class HammingIndex:
         counts, distances, positions = engine.within(_rows(queries), r)
         return np.concatenate([[0], np.cumsum(counts)]), distances, run.ids_at(positions)
 
-    def search_weighted(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
+    def search_real(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
         """Find the `k` codes of the largest inner product with each vector.
 
-        Of a code, a bit that is set counts as +1 and one that is not as −1. Entries are rounded to
+        A bit of a code counts as +1 if it is set, and as −1 if not. Entries are rounded to
         40 binary digits below the largest of their vector; sums are exact.
 
         Parameters
@@ -231,7 +232,7 @@ class HammingIndex:
         vectors : array of shape (q, n_bits)
             Real numbers, one for each bit.
         k : int
-            How many to find, at least 1; all of them if the index holds fewer.
+            Number of codes to find, at least 1; all codes if the index holds fewer.
 
         Returns
         -------
@@ -242,7 +243,7 @@ class HammingIndex:
         --------
         >>> index = HammingIndex(n_bits=8)
         >>> index.add(np.array([[0b11000000], [0b10000000], [0]], dtype=np.uint8))
-        >>> index.search_weighted([[3, -1, 0, 0, 0, 0, 0, 0]], k=2)
+        >>> index.search_real([[3, -1, 0, 0, 0, 0, 0, 0]], k=2)
         (array([[4., 2.]]), array([[1, 0]]))
         """
         vectors = check_vectors(vectors, self._n_bits)
@@ -252,14 +253,14 @@ class HammingIndex:
         return scores, run.ids_at(positions)
 
     def _merged(self) -> Run:
-        """All runs as one; the index keeps it, so that the work is done once."""
+        """All runs merged into one; the index keeps it, so that the work is done once."""
         with self._changing:
             if len(self._runs) != 1:
                 self._set([merge([empty_run(self._n_bits), *self._runs])])
             return self._runs[0]
 
     def _taken(self, ids: Ids) -> Run:
-        """What lies under some ids, in their order."""
+        """Run of the codes under the given ids, in the order of the ids."""
         run = self._merged()
         unknown = ids[~holds(run.ids, ids)]
         if len(unknown):
@@ -267,11 +268,11 @@ class HammingIndex:
         return run.take(np.searchsorted(run.ids, ids))
 
     def _searcher(self) -> Engine:
-        """The engine for the codes as they are."""
+        """Engine for the current codes."""
         return self._current()[1]
 
     def _current(self) -> tuple[Run, Engine]:
-        """The codes as they are, and the engine for them."""
+        """Run of the current codes, and the engine for them."""
         with self._changing:
             run = self._merged()
             if self._engine is None:
@@ -284,7 +285,7 @@ class HammingIndex:
         self._runs, self._engine = runs, None
 
     def _new_ids(self, wanted: ArrayLike | None, n: int) -> Ids:
-        """Ids for `n` codes, none of which is taken."""
+        """Ids for `n` new codes; ValueError if one is taken."""
         if wanted is None:
             return next_ids(self._next_id, n, int(INT64.max))
         ids = check_new_ids(wanted, n)

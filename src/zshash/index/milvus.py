@@ -1,4 +1,4 @@
-"""Codes in a Milvus server, behind the face of `HammingIndex`."""
+"""Codes in a Milvus server, with the methods of `HammingIndex`."""
 
 from collections.abc import Iterator, Sequence
 from copy import copy
@@ -38,16 +38,16 @@ from zshash.index.memory import HammingIndex
 
 __all__ = ["Address", "MilvusError", "MilvusGone", "MilvusIndex", "MilvusPart", "notes_at"]
 
-LAST_ID = int(INT64.max) - 1  # servers count the one after it, but do not give it back
-LONG_RUN = 64  # ids in a row that are worth a condition of their own
+LAST_ID = int(INT64.max) - 1  # a server counts the id after this one, but does not return it
+LONG_RUN = 64  # consecutive ids that are worth a condition of their own
 RUNS_AT_ONCE = 64
 LISTED_AT_ONCE = 32_768
 
 
 class MilvusPart:
-    """Some of the codes of a `MilvusIndex`, which `MilvusIndex.subset` names; it can be searched.
+    """Some of the codes of a `MilvusIndex`, as its `subset` returns them, for searches.
 
-    What it holds is the index's own: codes that are removed there are gone here, too.
+    The codes stay in the index: codes that are removed there are gone here, too.
     """
 
     def __init__(self, table: Table, n_bits: int, conditions: Sequence[str] = ("",)) -> None:
@@ -79,13 +79,13 @@ class MilvusPart:
         return bool(len(self._known(np.array([item], dtype=np.int64), codes=False).ids))
 
     def pages(self) -> Iterator[tuple[Ids, Codes]]:
-        """Ids and codes, some thousand at a time; of a whole index in ascending order of ids."""
+        """Ids and codes, some thousand at a time; for a whole index in ascending order of ids."""
         for rows in self._rows(codes=True):
             if len(rows.ids):
                 yield rows.ids, rows.codes
 
     def get(self, ids: ArrayLike) -> Codes:
-        """The codes under some ids, a row each."""
+        """Codes under the given ids, a row each."""
         wanted = check_ids(ids)
         found = self._known(np.unique(wanted), codes=True)
         unknown = np.setdiff1d(wanted, found.ids)
@@ -95,7 +95,7 @@ class MilvusPart:
         return found.codes[order[np.searchsorted(found.ids, wanted, sorter=order)]]
 
     def subset(self, ids: ArrayLike) -> "MilvusPart":
-        """An index of some of the codes, under the same ids; it takes the memory of these alone."""
+        """Index of the codes under the given ids, with the same ids; it holds no codes here."""
         wanted = np.unique(check_ids(ids))
         part = MilvusPart(self._table, self._n_bits, _conditions(wanted))
         if len(part) < len(wanted) or self._conditions != ("",):
@@ -112,7 +112,7 @@ class MilvusPart:
         return index
 
     def prepare(self) -> None:
-        """Have the server write down what it has in its log, and build its index of that."""
+        """Have the server write all rows from its log to its files, and index them."""
         self._table.flush()
 
     def search(self, queries: ArrayLike, k: int) -> tuple[Distances, Ids]:
@@ -147,10 +147,10 @@ class MilvusPart:
             np.concatenate([hits.ids for hits in whole]),
         )
 
-    def search_weighted(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
-        """Find the `k` codes of the largest inner product; see `HammingIndex.search_weighted`.
+    def search_real(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
+        """Find the `k` codes of the largest inner product; see `HammingIndex.search_real`.
 
-        The server can not do this: all codes come over from it, some thousand at a time.
+        The server can not do this: all codes are fetched from it, some thousand at a time.
         """
         vectors = check_vectors(vectors, self._n_bits)
         k = check_integer("k", k, 1)
@@ -159,7 +159,7 @@ class MilvusPart:
         for page_ids, page_codes in self.pages():
             page = HammingIndex(self._n_bits)
             page.add(page_codes, page_ids)
-            own_scores, own_ids = page.search_weighted(vectors, k)
+            own_scores, own_ids = page.search_real(vectors, k)
             scores, ids = np.hstack([scores, own_scores]), np.hstack([ids, own_ids])
             order = np.lexsort((ids, -scores), axis=1)[:, :k]
             scores = np.take_along_axis(scores, order, axis=1)
@@ -167,7 +167,7 @@ class MilvusPart:
         return scores, ids
 
     def _each(self, queries: Codes, ask: Any) -> list[Hits]:
-        """What is found under each of the conditions, in one order."""
+        """Results of `ask` for all conditions, joined for each query."""
         answers = [ask(condition) for condition in self._conditions]
         if len(answers) == 1:
             found: list[Hits] = answers[0]
@@ -181,7 +181,7 @@ class MilvusPart:
             yield from search.all_rows(self._table, condition, codes=codes)
 
     def _known(self, ids: Ids, *, codes: bool) -> Rows:
-        """What lies under those ids that there are."""
+        """Rows with the given ids; unknown ids are left out."""
         at_once = min(IDS_AT_ONCE, self._table.limit)
         return self._joined(
             self._table.rows(both(among(ids[start : start + at_once]), condition), codes=codes)
@@ -202,10 +202,10 @@ class MilvusPart:
 class MilvusIndex(MilvusPart):
     """Packed codes under integer ids in a Milvus server, searched exactly by Hamming distance.
 
-    The face is that of `HammingIndex`: neighbours come ordered by (distance, id), however many are
-    at the same distance. No codes are held in this process. Searches see all that this object has
-    written; what others have written is certainly seen after `refresh`. One process at a time may
-    write.
+    The methods are those of `HammingIndex`: neighbours come ordered by (distance, id), however many
+    are at the same distance. No codes are held in this process. Searches see all that this object
+    has written; what others have written is certainly seen after `refresh`. One process at a time
+    may write.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class MilvusIndex(MilvusPart):
         Length of the codes, from 8 to 1024 bits. The collection of this name is made if the
         server has none; one with another length, or with other fields, is refused.
     notes : dict, optional
-        What is written beside the codes if the collection is made.
+        Facts that are written beside the codes if the collection is made.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class MilvusIndex(MilvusPart):
             raise
 
     def ensure(self, notes: dict[str, str] | None = None) -> None:
-        """Have the server load the collection, and make it first where there is none."""
+        """Have the server load the collection; make it first if it does not exist."""
         if self._table.exists:
             self._check_fields()
             self._table.load()
@@ -247,7 +247,7 @@ class MilvusIndex(MilvusPart):
             self._table.create(self._n_bits, notes or {})
 
     def _check_fields(self) -> None:
-        """Refuse a collection that is not one of ours, or of another length."""
+        """Refuse a collection with other fields, or with codes of another length."""
         fields, width = self._table.fields(), 8 * code_bytes(self._n_bits)
         found = fields.get(CODE, ("", 0))[1]
         if fields != {ID: ("*INT64", 0), CODE: ("BINARY_VECTOR", found)}:
@@ -271,11 +271,11 @@ class MilvusIndex(MilvusPart):
         self._table.close()
 
     def refresh(self) -> None:
-        """Have later searches see all that anybody has written until now."""
+        """Make later searches see everything that anybody has written until now."""
         self._table.refresh()
 
     def add(self, codes: ArrayLike, ids: ArrayLike | None = None) -> None:
-        """Add codes (n, bytes), under new ids (n,) or the ones after the largest ever used.
+        """Add codes (n, bytes) under new ids (n,), by default those after the largest ever used.
 
         An id that is taken or given twice is refused, and then nothing is added. If the server
         fails, some may have been added: `put` the same codes under the same ids again.
@@ -295,7 +295,7 @@ class MilvusIndex(MilvusPart):
             raise ValueError(f"the index already holds {some(taken)}; remove them first")
 
     def put(self, codes: ArrayLike, ids: ArrayLike) -> None:
-        """Have codes (n, bytes) under ids (n,), in place of what is there; twice does no harm."""
+        """Store codes (n, bytes) under ids (n,), in place of earlier ones; twice does no harm."""
         checked = check_codes("codes", codes, self._n_bits)
         wanted = _check_given(ids, len(checked))
         if not len(wanted):
@@ -308,7 +308,7 @@ class MilvusIndex(MilvusPart):
     def remove(self, ids: ArrayLike) -> int:
         """Remove the codes under `ids` and return how many there were.
 
-        If an id is unknown, it is refused and nothing is removed.
+        If an id is unknown, ValueError is raised and nothing is removed.
         """
         unwanted = np.unique(check_ids(ids))
         unknown = np.setdiff1d(unwanted, self._known(unwanted, codes=False).ids)
@@ -318,33 +318,33 @@ class MilvusIndex(MilvusPart):
         return len(unwanted)
 
     def discard(self, ids: ArrayLike) -> None:
-        """Remove the codes under `ids`, as far as there are any; twice does no harm."""
+        """Remove the codes under `ids`; unknown ids are ignored."""
         self._table.delete(np.unique(check_ids(ids)))
 
     def clear(self, n_bits: int | None = None, notes: dict[str, str] | None = None) -> None:
-        """Forget all codes and notes; the codes to come may have another length."""
+        """Delete all codes and notes; later codes may have another length."""
         self._n_bits = check_width(n_bits or self._n_bits)
         if self._table.exists:
             self._table.drop()
         self._table.create(self._n_bits, notes or {})
 
     def with_bits(self, n_bits: int) -> "MilvusIndex":
-        """The same, of which somebody else has changed the length by `clear`."""
+        """The same index with codes of another length, after another process called `clear`."""
         other = copy(self)
         other._n_bits = check_width(n_bits)
         return other
 
     def notes(self) -> dict[str, str]:
-        """What `note` wrote beside the codes."""
+        """Facts that `note` wrote beside the codes."""
         return self._table.notes()
 
     def note(self, **facts: object) -> None:
-        """Write facts beside the codes, which stay with them."""
+        """Write facts beside the codes; other facts stay."""
         self._table.note(**facts)
 
 
 def notes_at(address: Address) -> dict[str, str] | None:
-    """What is written beside the codes at an address, None where there is no collection."""
+    """Facts beside the codes at an address, or None if there is no collection."""
     table = Table(address)
     try:
         return table.notes() if table.exists else None
@@ -353,17 +353,17 @@ def notes_at(address: Address) -> dict[str, str] | None:
 
 
 def _check_given(ids: ArrayLike, n: int) -> Ids:
-    """Ids for `n` codes, each another one that a server can have."""
+    """Ids for `n` codes, all different, that a server can return."""
     checked = check_new_ids(ids, n)
     if n and checked.max() > LAST_ID:
         raise ValueError(
-            f"Milvus does not give back {some(checked.max(keepdims=True))}: use a smaller one"
+            f"Milvus does not return {some(checked.max(keepdims=True))}: use a smaller id"
         )
     return checked
 
 
 def _conditions(ids: Ids) -> list[str]:
-    """Conditions that each some of several ids meet, and nothing else; ids ascend and differ."""
+    """Conditions that divide the given ids, which ascend and differ, among them."""
     runs = np.split(ids, np.flatnonzero(ids[1:] != ids[:-1] + 1) + 1)
     long = [run for run in runs if len(run) >= LONG_RUN]
     others = np.concatenate([ids[:0], *(run for run in runs if len(run) < LONG_RUN)])

@@ -1,4 +1,4 @@
-"""What every index can do, wherever its codes lie."""
+"""Methods of every index, wherever its codes lie."""
 
 from typing import Protocol
 
@@ -13,7 +13,7 @@ __all__ = ["CodeIndex"]
 
 
 class CodeIndex(Protocol):
-    """Packed codes under integer ids, searched exactly: the face of `HammingIndex`."""
+    """Packed codes under integer ids, searched exactly: the methods of `HammingIndex`."""
 
     @property
     def n_bits(self) -> int:
@@ -32,10 +32,10 @@ class CodeIndex(Protocol):
     def __contains__(self, item: object) -> bool: ...
 
     def get(self, ids: ArrayLike) -> Codes:
-        """The codes under some ids, a row each."""
+        """Codes under the given ids, a row each."""
 
     def subset(self, ids: ArrayLike) -> "CodeIndex":
-        """An index of some of the codes, under the same ids."""
+        """Index of the codes under the given ids, with the same ids."""
 
     def in_memory(self) -> HammingIndex:
         """All codes in an index in memory, which stays as it is when this one changes."""
@@ -49,5 +49,5 @@ class CodeIndex(Protocol):
     def radius(self, queries: ArrayLike, r: int) -> tuple[Ids, Distances, Ids]:
         """Find all codes within distance `r` of each query, `r` included."""
 
-    def search_weighted(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
+    def search_real(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
         """Find the `k` codes of the largest inner product with each vector."""

@@ -1,8 +1,7 @@
 """How well codes retrieve."""
 
-from zshash.metrics.asymmetric import evaluate_asymmetric
 from zshash.metrics.histograms import histograms, ranked
-from zshash.metrics.real_values import scored
+from zshash.metrics.real import evaluate_real, real_histograms
 from zshash.metrics.relevance import related_labels, same_label, share_labels
 from zshash.metrics.scores import (
     average_precision,
@@ -18,7 +17,7 @@ from zshash.metrics.scores import (
 __all__ = [
     "average_precision",
     "evaluate",
-    "evaluate_asymmetric",
+    "evaluate_real",
     "histograms",
     "mean_average_precision",
     "mean_precision",
@@ -26,9 +25,9 @@ __all__ = [
     "precision_recall",
     "precision_within",
     "ranked",
+    "real_histograms",
     "recall_within",
     "related_labels",
     "same_label",
-    "scored",
     "share_labels",
 ]

@@ -3,16 +3,18 @@
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from zshash._compiled import compiled
 from zshash._threads import run_blocks
 from zshash.codes import check_codes, check_integer, words
+from zshash.index._vectors import popcount
 from zshash.metrics.relevance import Counts, Relevance, blocks
 
 Words = NDArray[np.uint64]
+
+# Any: the compiled call lacks the typing context that the Python signature has.
+_popcount: Any = popcount
 
 
 def histograms(
@@ -123,23 +125,6 @@ def _check_codes(
     queries = check_codes("query codes", queries, n_bits)
     database = check_codes("database codes", database, n_bits)
     return words(queries), words(database), n_bits
-
-
-def _lower_popcount(_typing_context: Any, word: Any) -> Any:
-    """Count the bits set in a 64-bit word, as a signed integer.
-
-    LLVM's `ctpop` becomes one instruction where the processor has it and a few shifts and
-    masks where it does not. It returns int64 because uint64 plus int64 is a float in Numba.
-    """
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.int64(word), generate
-
-
-# Any: the compiled call lacks the typing context that the Python signature has.
-_popcount: Any = intrinsic(_lower_popcount)
 
 
 @compiled

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_batches
 
 from zshash.codes import check_integer
 
@@ -45,7 +46,7 @@ def same_label(query_labels: ArrayLike, database_labels: ArrayLike) -> Rows:
 
 
 def share_labels(query_labels: ArrayLike, database_labels: ArrayLike, at_least: int = 1) -> Rows:
-    """Relevance by shared labels: an item is relevant if it shares `at_least` of the query's.
+    """Relevance by shared labels: a relevant item shares `at_least` labels with the query.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def share_labels(query_labels: ArrayLike, database_labels: ArrayLike, at_least: 
 def related_labels(
     query_labels: ArrayLike, database_labels: ArrayLike, relation: ArrayLike
 ) -> Rows:
-    """Relevance by related classes: an item is relevant if its class relates to the query's.
+    """Relevance by related classes: an item is relevant if its class relates to the query's class.
 
     Parameters
     ----------
@@ -138,9 +139,8 @@ def blocks(
     if not callable(is_relevant):
         is_relevant = _check_relevance(is_relevant, n_queries, n_database).__getitem__
     step = max(1, BLOCK // n_database)
-    for start in range(0, n_queries, step):
-        rows = slice(start, min(start + step, n_queries))
-        yield rows, _check_relevance(is_relevant(rows), rows.stop - start, n_database)
+    for rows in gen_batches(n_queries, step):
+        yield rows, _check_relevance(is_relevant(rows), rows.stop - rows.start, n_database)
 
 
 def _check_relevance(rows: ArrayLike, n_queries: int, n_database: int) -> NDArray[np.bool_]:

@@ -4,10 +4,10 @@ Hamming distances are small integers, so most neighbours tie, and the order insi
 accident that can move a score by several points. Every score here follows from two histograms
 per query, `relevant` and `total`: how many items lie at each distance. It is the expected value
 over random orders within ties, in closed form. `ranked` gives the other reading, the order by
-(distance, position), in the same form, so that the same functions score it, and `scored` ranks
-by real values instead of distances.
+(distance, position), in the same form, so that the same functions score it, and
+`real_histograms` ranks by real values instead of distances.
 
-Wherever a rank `k` goes beyond the database, it stands for the size of the database.
+A rank `k` beyond the size of the database counts as the size of the database.
 """
 
 from typing import Any
@@ -53,7 +53,7 @@ def mean_average_precision(
     Parameters
     ----------
     relevant, total : int arrays of shape (q, bins)
-        From `histograms`, `ranked` or `scored`.
+        From `histograms`, `ranked` or `real_histograms`.
     k : int, default=all
         How many ranks count.
     normalize : {"retrieved", "possible"}, default="retrieved"

@@ -2,7 +2,6 @@
 
 from zshash.scale.cluster import ClusterError
 from zshash.scale.fitting import encode, fit, frozen
-from zshash.scale.shards import ShardError
-from zshash.scale.tensors import DeviceError
+from zshash.scale.tables import DeviceError, ShardError
 
 __all__ = ["ClusterError", "DeviceError", "ShardError", "encode", "fit", "frozen"]

@@ -1,7 +1,7 @@
 """A Dask cluster that works on the shards.
 
-All that a task needs is in the task itself or in what earlier tasks have made, so whatever a worker
-takes with it when it dies is made again by another one, and comes out the same.
+A task depends only on its arguments and on results of earlier tasks. If a worker dies, another one
+computes the lost results again, and they are the same.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ import numpy as np
 
 from zshash._extras import needs
 from zshash._warnings import warn_user
-from zshash.hashing.dcc import Sums
-from zshash.scale.shards import MissingShardError, ShardError
+from zshash.hashing.steps.dcc import Sums
+from zshash.scale.tables import MissingShardError, ShardError
 from zshash.scale.workers import Passes, add_in_pairs, itself
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterError", "OnDask", "connect"]
 
-FAN_IN = 8  # summands a task adds up; a power of two, so that the tree is that of `add_in_pairs`
-PACKAGES = ("zshash", "numba", "scipy")  # that codes may depend on, beside NumPy
-PATIENCE = 300  # seconds without a result after which a cluster should have workers
+FAN_IN = 8  # summands of a task; a power of two, so that the tree is as in `add_in_pairs`
+PACKAGES = ("zshash", "numba", "scipy")  # packages that codes may depend on, beside NumPy
+PATIENCE = 300  # seconds without a result after which the cluster must have workers
 WINDOW = 4  # tasks for each thread of the cluster whose results may wait to be fetched
 
 
@@ -56,17 +56,17 @@ def connect(address: str, timeout: float = 10.0) -> Iterator["Client"]:
 
 
 def _check_scheduler(address: str, timeout: float) -> None:
-    """Refuse what is no scheduler, which a client of Dask might wait for without end."""
-    with ThreadPoolExecutor(1) as thread:  # this one may be running a loop, as in a notebook
+    """Raise ClusterError unless a scheduler answers: a client of Dask might wait without end."""
+    with ThreadPoolExecutor(1) as thread:  # this thread may be running a loop, as in a notebook
         asking = thread.submit(lambda: asyncio.run(asyncio.wait_for(_kind(address), timeout)))
         try:
             found = asking.result()
-        except Exception as error:  # whatever another kind of server makes of it
+        except Exception as error:  # other kinds of server cause errors of any type
             is_late = isinstance(error, TimeoutError)
             why = f"not within {timeout:g} s" if is_late else error or type(error).__name__
             raise ClusterError(
                 f"{address}: no Dask scheduler answers there ({why}): start one with dask "
-                "scheduler, or look at the address"
+                "scheduler, or check the address"
             ) from error
     if found != "Scheduler":
         raise ClusterError(f"{address}: it is a {found} of Dask: give the address of its scheduler")
@@ -80,7 +80,7 @@ async def _kind(address: str) -> str:
 
 
 def _compare_versions(client: "Client") -> None:
-    """Warn where workers may compute something else than this process would, or nothing."""
+    """Warn if workers have other versions than this process, which may change the results."""
     ask, packages = client._get_versions, list(PACKAGES)
     try:
         found: Any = client.sync(ask, packages=packages, callback_timeout=10)
@@ -122,14 +122,14 @@ class OnDask:
         return sum(self._client.nthreads().values())
 
     def keep(self, value: Any) -> Any:
-        """A task that is the value: if its worker dies, another one has it from the scheduler."""
+        """A task that returns the value; if its worker dies, the scheduler sends it to another."""
         with explaining(self._client):
             return self._submit(itself, value)
 
     def map(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> Iterator[Any]:
-        """What the function gives for each shard, in order; few results wait to be fetched."""
+        """Results of the function for each shard, in order; few results wait to be fetched."""
         with self._passes.bar(len(columns[0])) as bar, explaining(self._client):
             window = WINDOW * max(self._threads(), 1)
             for first in range(0, len(columns[0]), window):
@@ -139,28 +139,28 @@ class OnDask:
                     bar.update()
 
     def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
-        """The sum of what the function gives for each shard."""
+        """The sum of the function's results over all shards."""
         with self._passes.bar(len(columns[0])) as bar, explaining(self._client):
             return self._add(counted(self._map(function, *columns, **shared), bar))
 
     def fold_and_keep(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> tuple[Any, list[Any]]:
-        """The sum of the first results, and the second ones, which stay on their workers."""
+        """The sum of the first results, and the second results, which stay on their workers."""
         with self._passes.bar(len(columns[0])) as bar, explaining(self._client):
             both = counted(self._map(function, *columns, **shared), bar)
             kept = self._map(itemgetter(1), both)
             return self._add(self._map(itemgetter(0), both)), kept
 
     def _add(self, futures: list[Any]) -> Any:
-        """The sum of some results: groups of them on the workers, and so on."""
+        """The sum of results, added on the workers: in groups, then in groups of these sums."""
         while len(futures) > 1:
             groups = [futures[first : first + FAN_IN] for first in range(0, len(futures), FAN_IN)]
             futures = [self._submit(add_in_pairs, group) for group in groups]
         return aligned(self._result(futures[0]))
 
     def _result(self, future: Any) -> Any:
-        """What a task gives; without any worker, it is waited for only so long."""
+        """The result of a task; ClusterError if there are no workers after `PATIENCE` seconds."""
         while True:
             try:
                 return future.result(timeout=PATIENCE)
@@ -169,7 +169,7 @@ class OnDask:
                     raise
                 if not self._threads():
                     raise ClusterError(
-                        "the Dask cluster has lost all its workers: look at what they say, start "
+                        "the Dask cluster has lost all its workers: look at their logs, start "
                         "some with dask worker, and start again"
                     ) from None
 
@@ -183,7 +183,7 @@ class OnDask:
 
 
 def counted(futures: list[Any], bar: Any) -> list[Any]:
-    """The futures, of which each moves a bar on that is shown."""
+    """The futures; each one advances the bar when it is done, if the bar is shown."""
     if not bar.disable:
         for future in futures:
             future.add_done_callback(lambda _: bar.update())
@@ -191,14 +191,14 @@ def counted(futures: list[Any], bar: Any) -> list[Any]:
 
 
 def aligned(value: Any) -> Any:
-    """The value, with arrays where memory is aligned: elsewhere NumPy's sums round differently."""
+    """The value, with its arrays in aligned memory: elsewhere NumPy's sums round differently."""
     if isinstance(value, np.ndarray):
         return np.array(value)
     return Sums(*map(aligned, vars(value).values())) if isinstance(value, Sums) else value
 
 
 def _large_tasks() -> Any:
-    """Tasks may bring what no other place has, such as anchors of many features."""
+    """Settings of Dask without a warning of large tasks, which may carry arrays such as anchors."""
     import dask
 
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
@@ -206,7 +206,7 @@ def _large_tasks() -> Any:
 
 @contextmanager
 def explaining(client: "Client") -> Iterator[None]:
-    """Errors of the cluster, not of the work, in words that say what to do."""
+    """Turn errors of the cluster into ClusterError; errors of the work stay as they are."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker
@@ -218,8 +218,8 @@ def explaining(client: "Client") -> Iterator[None]:
         raise ShardError(f"{error}: all workers must see it under this path") from error
     except KilledWorker as error:
         raise ClusterError(
-            "workers died again and again over the same shard, perhaps for want of memory: use "
-            f"smaller shards or workers with more ({error})"
+            "workers died again and again over the same shard, perhaps out of memory: use smaller "
+            f"shards, or workers with more memory ({error})"
         ) from error
     except Exception as error:
         is_gone = isinstance(error, CancelledError | CommClosedError | TimeoutError)

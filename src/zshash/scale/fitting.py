@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,13 @@ from zshash._extras import needs
 from zshash._files import whole_file
 from zshash._threads import all_cores
 from zshash.codes import code_bytes
-from zshash.hashing.base import Hasher, SupervisedHasher
+from zshash.hashing.hasher import Hasher, SumHasher, SupervisedHasher
 from zshash.hashing.registry import METHODS
 from zshash.scale.cluster import OnDask
 from zshash.scale.samples import ShardedSamples
-from zshash.scale.shards import Shard, ShardError, ShardRows, open_shards
+from zshash.scale.shards import Shard, ShardRows, open_shards
+from zshash.scale.tables import ShardError, as_array, is_tensor
 from zshash.scale.targets import KnownLabels, all_targets, combine, known_labels, read_targets
-from zshash.scale.tensors import as_array, is_tensor
 from zshash.scale.workers import Here, Workers
 
 if TYPE_CHECKING:
@@ -31,8 +31,11 @@ __all__ = ["check_method", "encode", "fit", "frozen", "survey"]
 CHUNK_ROWS = 16384  # rows encoded at a time
 
 
+Fitted = TypeVar("Fitted", bound=Hasher)
+
+
 def fit(
-    hasher: Any,
+    hasher: Fitted,
     shards: Any,
     targets: Any = None,
     *,
@@ -40,11 +43,11 @@ def fit(
     client: "Client | None" = None,
     device: Any = None,
     progress: bool = False,
-) -> Any:
-    """Fit a hasher to features that lie in shards, of which a block is in memory at a time.
+) -> Fitted:
+    """Fit a hasher to features in shards; one block of rows is in memory at a time.
 
     The result is that of ``hasher.fit`` on all rows at once, up to the rounding of sums; for the
-    same shards it is always the same, whoever works on them.
+    same shards it is always the same, with or without a cluster.
 
     Parameters
     ----------
@@ -55,9 +58,9 @@ def fit(
         files, arrays, or a folder of such files. All have the same width.
     targets : array, path-like, or list of one for each shard, optional
         As ``y`` in ``hasher.fit``, for all rows or shard by shard. By default the labels that the
-        files hold: those of ``NAME.npy`` are in ``NAME.labels.npy``.
+        files hold; the labels of ``NAME.npy`` are in ``NAME.labels.npy``.
     vectors : array of shape (c, p), optional
-        Label vectors; then `targets` are the number of each sample's row among them.
+        Label vectors; `targets` then hold the row number of each sample's vector.
     client : distributed.Client, optional
         A Dask cluster that works on the shards, whose files its workers must see under the same
         paths.
@@ -86,7 +89,7 @@ def fit(
     if is_tensor(shards) or device is not None:
         _check_alone(client)
         return _fit_on_device(hasher, shards, targets, vectors, device)
-    check_method(hasher)
+    method = check_method(hasher)
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
     own, shared = _read_targets(hasher, found, targets, vectors, workers)
@@ -99,12 +102,12 @@ def fit(
     )
     check_rows(hasher, samples)
     with all_cores():
-        hasher._learn(samples)
+        method.learn(samples)
     return hasher
 
 
 def encode(
-    hasher: Any,
+    hasher: Hasher,
     shards: Any,
     *,
     output: str | Path | None = None,
@@ -112,7 +115,7 @@ def encode(
     device: Any = None,
     progress: bool = False,
 ) -> Any:
-    """Packed codes (n, bytes) of features that lie in shards.
+    """Packed codes (n, bytes) of features in shards.
 
     Parameters
     ----------
@@ -124,7 +127,8 @@ def encode(
         A GPU that works on the shards. The codes of a tensor of PyTorch stay on this device, by
         default the one that the tensor is on.
     output : path-like, optional
-        A ``.npy`` file for the codes, whole or not at all; what is returned is a mapping of it.
+        A ``.npy`` file for the codes, written completely or not at all; `encode` returns a memory
+        map of it.
 
     Examples
     --------
@@ -157,7 +161,7 @@ def encode(
 def _write(
     parts: Iterator[NDArray[np.uint8]], shape: Sequence[int], output: str | Path
 ) -> NDArray[np.uint8]:
-    """Write codes to a file as they are made; returns a mapping of it."""
+    """Write codes to a file as they are made; returns a memory map of it."""
     header = {"descr": "|u1", "fortran_order": False, "shape": tuple(shape)}
     with whole_file(Path(output)) as file:
         np.lib.format.write_array_header_1_0(file, header)
@@ -170,17 +174,17 @@ def _write(
 def survey(
     shards: Any, *, client: "Client | None" = None, progress: bool = False
 ) -> tuple[list[Shard], list[KnownLabels]]:
-    """The shards with their shapes, and what each tells of its rows; parameters as for `fit`."""
+    """The shards with their shapes, and the labels each of them holds; parameters as for `fit`."""
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
     return found, list(workers.map(known_labels, found))
 
 
-def frozen(hasher: Any, device: Any, *, is_half: bool = True) -> Any:
+def frozen(hasher: Hasher, device: Any, *, is_half: bool = True) -> Any:
     """A function from tensors (n, d) on a device to packed codes there, for many calls.
 
-    What `encode` does, with all that it needs made once and kept on the device. Values are not
-    looked at: codes of NaN mean nothing.
+    The function returns what `encode` returns. Everything it needs is prepared once and kept on
+    the device. Values are not checked: codes of NaN mean nothing.
 
     Parameters
     ----------
@@ -196,12 +200,13 @@ def frozen(hasher: Any, device: Any, *, is_half: bool = True) -> Any:
 
 
 def _fit_on_device(
-    hasher: Any, given: Any, targets: Any, vectors: ArrayLike | None, device: Any
-) -> Any:
+    hasher: Fitted, given: Any, targets: Any, vectors: ArrayLike | None, device: Any
+) -> Fitted:
     gpu = _gpu()
     gpu.check_method(hasher)
-    hasher._check_parameters()
-    hasher._check_sums()
+    hasher.check_parameters()
+    if isinstance(hasher, SumHasher):
+        hasher.check_sums()
     where = gpu.find_device(given.device if device is None else device)
     if is_tensor(given):
         gpu.check_tensor(given)
@@ -216,7 +221,7 @@ def _fit_on_device(
     return hasher
 
 
-def _encode_tensor(hasher: Any, given: Any, device: Any) -> Any:
+def _encode_tensor(hasher: Hasher, given: Any, device: Any) -> Any:
     gpu = _gpu()
     where = gpu.find_device(given.device if device is None else device)
     gpu.check_tensor(given)
@@ -228,7 +233,7 @@ def _encode_tensor(hasher: Any, given: Any, device: Any) -> Any:
 
 
 def _encode_on_device(
-    hasher: Any, shards: Sequence[Shard], device: Any
+    hasher: Hasher, shards: Sequence[Shard], device: Any
 ) -> Iterator[NDArray[np.uint8]]:
     gpu = _gpu()
     where = gpu.find_device(device)
@@ -237,7 +242,7 @@ def _encode_on_device(
 
 
 def _gpu() -> Any:
-    """What needs PyTorch."""
+    """The module for fits on a GPU, which needs PyTorch."""
     with needs("torch"):
         from zshash.scale import device
     return device
@@ -261,14 +266,14 @@ def look(shards: Sequence[Shard], workers: Workers) -> list[Shard]:
     return found
 
 
-def check_rows(hasher: Any, samples: ShardedSamples) -> None:
-    """What ``fit`` checks of rows in memory: two at least, and not all of them equal."""
+def check_rows(hasher: Hasher, samples: ShardedSamples) -> None:
+    """Raise ValueError unless there are at least two rows, not all equal, as ``fit`` does."""
     if len(samples) < 2:
         raise ValueError("there is one row in the shards: a fit needs two at least")
     ends = samples.take(np.array([0, len(samples) - 1]))
-    hasher._features(ends, reset=True)
+    hasher.check_features(ends, reset=True)
     if (ends[0] == ends[1]).all() and not samples.total(number_unlike, ends[0]):
-        hasher._training_features(ends)  # says what is wrong
+        hasher.training_features(ends)  # says what is wrong
 
 
 def number_unlike(block: NDArray[np.float32], row: NDArray[np.float32]) -> np.float64:
@@ -276,7 +281,7 @@ def number_unlike(block: NDArray[np.float32], row: NDArray[np.float32]) -> np.fl
     return np.float64((block != row).any(axis=1).sum())
 
 
-def encode_shard(shard: Shard, *, hasher: Any) -> NDArray[np.uint8]:
+def encode_shard(shard: Shard, *, hasher: Hasher) -> NDArray[np.uint8]:
     """Packed codes of a shard."""
     rows, frozen = ShardRows(shard), hasher.frozen()
     with all_cores():
@@ -284,10 +289,10 @@ def encode_shard(shard: Shard, *, hasher: Any) -> NDArray[np.uint8]:
     return np.concatenate(parts)
 
 
-def without_codes(hasher: Any) -> Any:
-    """A hasher without the codes of its training samples, which are as many as these."""
+def without_codes(hasher: Hasher) -> Hasher:
+    """A copy of the hasher without the codes of its training samples."""
     light = copy(hasher)
-    vars(light).pop("codes_", None)
+    light.__dict__.pop("codes_", None)
     return light
 
 
@@ -295,26 +300,31 @@ def _workers(client: "Client | None", progress: bool) -> Workers:
     return Here(progress) if client is None else OnDask(client, progress)
 
 
-def _check_hasher(hasher: Any) -> None:
+def _check_hasher(hasher: object) -> None:
     if not isinstance(hasher, Hasher):
         what = hasher.__name__ if isinstance(hasher, type) else repr(hasher)
         raise TypeError(f"the hasher must be an object such as ZSH(n_bits=64), got {what}")
 
 
-def check_method(hasher: Any) -> None:
-    """Refuse a method, or parameters, for which sums over rows are not enough."""
-    able = [name for name, method in METHODS.items() if hasattr(method.estimator, "_learn")]
-    if not hasattr(hasher, "_learn"):
+def check_method(hasher: Hasher) -> SumHasher:
+    """The hasher, or ValueError if its method or its parameters need all rows in memory."""
+    if not isinstance(hasher, SumHasher):
+        able = [name for name, own in METHODS.items() if issubclass(own.estimator, SumHasher)]
         raise ValueError(
             f"{type(hasher).__name__} needs all rows in memory: fit it to a sample of them, or use "
             f"one of {', '.join(able)}, which learn from sums over rows"
         )
-    hasher._check_parameters()
-    hasher._check_sums()
+    hasher.check_parameters()
+    hasher.check_sums()
+    return hasher
 
 
 def _read_targets(
-    hasher: Any, shards: Sequence[Shard], targets: Any, vectors: ArrayLike | None, workers: Workers
+    hasher: Hasher,
+    shards: Sequence[Shard],
+    targets: Any,
+    vectors: ArrayLike | None,
+    workers: Workers,
 ) -> tuple[list[Any] | None, NDArray[np.float64] | None]:
     if not isinstance(hasher, SupervisedHasher):
         return None, None
@@ -325,7 +335,7 @@ def _read_targets(
     return read_targets(hasher, shards, targets, vectors)
 
 
-def _check_width(hasher: Any, shards: Sequence[Shard]) -> None:
+def _check_width(hasher: Hasher, shards: Sequence[Shard]) -> None:
     for shard in shards:
         if shard.shape and shard.shape[1] != hasher.n_features_in_:
             raise ShardError(

@@ -1,7 +1,7 @@
-"""Training samples that lie in shards, with the face that fits know from samples in memory.
+"""Training samples in shards, with the same methods as samples in memory.
 
-Each method is one pass over the shards: what a shard contributes is found by the very steps that
-`zshash.hashing.samples` takes in memory, and added up in a fixed order.
+Each method is one pass over the shards: the part of a shard is computed by the same steps as in
+`zshash.hashing.steps.samples`, and the parts are added up in a fixed order.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash import codes
-from zshash.hashing.anchors import KernelFeatures, product_of_features
-from zshash.hashing.dcc import Sums, codes_from, measure, split_stream, update_codes
-from zshash.hashing.mersenne import choose
-from zshash.hashing.rows import Rows
-from zshash.hashing.samples import Samples
-from zshash.hashing.targets import Targets
+from zshash.hashing.steps.anchors import AnchorKernel, KernelFeatures, product_of_features
+from zshash.hashing.steps.dcc import Sums, codes_from, measure, split_stream, update_codes
+from zshash.hashing.steps.mersenne import choose
+from zshash.hashing.steps.rows import Rows
+from zshash.hashing.steps.samples import Samples
+from zshash.hashing.steps.targets import Targets
 from zshash.scale.shards import Shard, ShardRows, rows_by_shard
 from zshash.scale.targets import targets_of
 from zshash.scale.workers import Workers, itself
@@ -28,7 +28,7 @@ __all__ = ["Preparation", "ShardedSamples"]
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a method sees the rows of shards."""
+    """Preparation of rows: brought to unit length if wanted, then passed through steps."""
 
     normalize: bool = False
     steps: tuple[tuple[Any, Any], ...] = ()
@@ -36,6 +36,28 @@ class Preparation:
     def rows(self, shard: Shard) -> ShardRows:
         """Open a shard."""
         return ShardRows(shard, self.normalize, self.steps)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Kernel features φ of prepared rows."""
+
+    prepared: Preparation
+    kernel: AnchorKernel
+
+    def features(self, shard: Shard) -> KernelFeatures:
+        """Kernel features of a shard, computed block by block."""
+        return KernelFeatures(self.prepared.rows(shard), self.kernel, keep=False)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Arguments of a B-step: the hash function P, the map A of codes to targets, and weights."""
+
+    P: NDArray[Any]
+    A: NDArray[Any]
+    alpha: float
+    n_sweeps: int
 
 
 class ShardedSamples:
@@ -49,8 +71,8 @@ class ShardedSamples:
     normalize : bool
         Bring every row to unit length.
     own, vectors
-        What the samples are learned with, as `read_targets` gives it; nothing for methods that do
-        not look at labels.
+        Targets of the samples, as `read_targets` returns them; None for methods that do not look at
+        labels.
     """
 
     def __init__(
@@ -105,7 +127,7 @@ class ShardedSamples:
     squares_from = Rows.squares_from
 
     def mapped(self, step: Callable[..., Any], *args: Any) -> "ShardedSamples":
-        """Rows ``step(block, *args)``, made anew whenever they are looked at."""
+        """Rows ``step(block, *args)``, computed again whenever they are read."""
         other = copy(self)
         steps = (*self._preparation.steps, (step, args))
         other._preparation = replace(self._preparation, steps=steps)
@@ -122,7 +144,7 @@ class ShardedSamples:
 
     @property
     def n_targets(self) -> int:
-        """p."""
+        """Length p of a target."""
         return int(self._norms()[1])
 
     def squared_norm(self) -> float:
@@ -136,9 +158,9 @@ class ShardedSamples:
             self._found = sums / [1, len(self._sizes)]
         return self._found
 
-    def use(self, kernel: Any) -> None:
+    def use(self, kernel: AnchorKernel) -> None:
         """Let φ be this kernel from now on."""
-        self._kernel = self._workers.keep(kernel)
+        self._seen = self._workers.keep(Seen(self._preparation, kernel))
 
     def gram(self, dtype: Any = np.float32) -> NDArray[np.float64]:
         """ΦᵀΦ (m + 1, m + 1): products of blocks in `dtype`, added up in float64."""
@@ -148,16 +170,11 @@ class ShardedSamples:
     def total_of_features(self, step: Callable[..., Any], *args: Any) -> Any:
         """The sum of ``step(block of X, block of Φ, *args)`` over blocks of rows, in float64."""
         return self._workers.fold(
-            total_of_features,
-            self._shards,
-            prepared=self._prepared,
-            kernel=self._kernel,
-            step=step,
-            args=self._keep(args),
+            total_of_features, self._shards, seen=self._seen, step=step, args=self._keep(args)
         )
 
     def start(self, n_bits: int, rng: np.random.RandomState) -> None:
-        """Begin with random codes, those that as many samples in memory would begin with."""
+        """Begin with random codes, the same as for as many samples in memory."""
         self._n_bits = n_bits
         places = split_stream(self._sizes.tolist(), n_bits, rng)
         _, self._codes = self._workers.fold_and_keep(
@@ -165,16 +182,9 @@ class ShardedSamples:
         )
 
     def measure(self) -> Sums:
-        """The sums of the codes as they are."""
+        """The sums of the present codes."""
         sums: Sums = self._workers.fold(
-            measure_shard,
-            self._shards,
-            self._own,
-            self._codes,
-            prepared=self._prepared,
-            vectors=self._vectors,
-            kernel=self._kernel,
-            n_bits=self._n_bits,
+            measure_shard, self._shards, self._own, self._codes, **self._shared_by_all()
         )
         return sums
 
@@ -186,18 +196,16 @@ class ShardedSamples:
             self._shards,
             self._own,
             self._codes,
-            prepared=self._prepared,
-            vectors=self._vectors,
-            kernel=self._kernel,
-            step=self._workers.keep((P, A)),
-            n_bits=self._n_bits,
-            alpha=alpha,
-            n_sweeps=n_sweeps,
+            step=self._workers.keep(Step(P, A, alpha, n_sweeps)),
+            **self._shared_by_all(),
         )
         return sums
 
-    solver = Samples.solver
-    fetch = Samples.fetch
+    def _shared_by_all(self) -> dict[str, Any]:
+        return {"seen": self._seen, "vectors": self._vectors, "n_bits": self._n_bits}
+
+    solver = staticmethod(Samples.solver)
+    fetch = staticmethod(Samples.fetch)
 
     def codes(self) -> NDArray[np.uint8]:
         """B, packed (n, ceil(n_bits / 8))."""
@@ -222,15 +230,10 @@ def total_of_rows(
 
 
 def total_of_features(
-    shard: Shard,
-    *,
-    prepared: Preparation,
-    kernel: Any,
-    step: Callable[..., Any],
-    args: tuple[Any, ...],
+    shard: Shard, *, seen: Seen, step: Callable[..., Any], args: tuple[Any, ...]
 ) -> Any:
     """A shard's part in `ShardedSamples.total_of_features`."""
-    return KernelFeatures(prepared.rows(shard), kernel, keep=False).total(step, *args)
+    return seen.features(shard).total(step, *args)
 
 
 def norm_of_targets(own: Any, *, vectors: NDArray[np.float64] | None) -> NDArray[np.float64]:
@@ -244,41 +247,29 @@ def begin(n: int, place: Any, *, n_bits: int) -> tuple[int, NDArray[np.uint8]]:
     return n, codes.pack(codes_from(place, n, n_bits) > 0)
 
 
-def measure_shard(
-    shard: Shard,
-    own: Any,
-    packed: NDArray[np.uint8],
-    *,
-    prepared: Preparation,
-    vectors: NDArray[np.float64] | None,
-    kernel: Any,
-    n_bits: int,
-) -> Sums:
-    """The sums of a shard's codes."""
-    features = KernelFeatures(prepared.rows(shard), kernel, keep=False)
-    sums: Sums = measure(signs(packed, n_bits), features, targets_of(own, vectors))
-    return sums
-
-
 def update_shard(
     shard: Shard,
     own: Any,
     packed: NDArray[np.uint8],
     *,
-    prepared: Preparation,
+    seen: Seen,
     vectors: NDArray[np.float64] | None,
-    kernel: Any,
-    step: tuple[NDArray[Any], NDArray[Any]],
     n_bits: int,
-    alpha: float,
-    n_sweeps: int,
+    step: Step | None = None,
 ) -> tuple[Sums, NDArray[np.uint8]]:
-    """The sums of a shard's new codes, and these codes, packed."""
-    P, A = step
-    B, features = signs(packed, n_bits), KernelFeatures(prepared.rows(shard), kernel, keep=False)
-    targets = targets_of(own, vectors)
-    sums = update_codes(B, features, targets, P, A, alpha=alpha, n_sweeps=n_sweeps)
+    """The sums of a shard's codes, and the codes, packed; after a B-step if `step` is given."""
+    B, features, targets = signs(packed, n_bits), seen.features(shard), targets_of(own, vectors)
+    if step is None:
+        return measure(B, features, targets), packed
+    sums = update_codes(
+        B, features, targets, step.P, step.A, alpha=step.alpha, n_sweeps=step.n_sweeps
+    )
     return sums, codes.pack(B > 0)
+
+
+def measure_shard(*columns: Any, **shared: Any) -> Sums:
+    """The sums of a shard's codes, by `update_shard` without a step."""
+    return update_shard(*columns, **shared)[0]
 
 
 def signs(packed: NDArray[np.uint8], n_bits: int) -> NDArray[np.int8]:

@@ -1,6 +1,6 @@
-"""Tables of features that are read a block of rows at a time.
+"""Shards: features that are read a block of rows at a time.
 
-A shard says where its rows are and is small itself, so that it can be sent to where they are read.
+A shard says where its rows are. It is small, so it can be sent to the machine that reads the rows.
 """
 
 import os
@@ -8,26 +8,31 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zshash.datasets import DataError, load_features
+from zshash.datasets import load_features
 from zshash.datasets.cifar import is_cifar
 from zshash.datasets.folders import TABLES as SUFFIXES
 from zshash.datasets.idx import is_idx
 from zshash.datasets.listing import is_picture
 from zshash.datasets.parquet import count_row_groups
-from zshash.hashing.base import check_values, unit_rows
-from zshash.hashing.rows import BLOCK_ROWS
-from zshash.scale.tensors import as_array
+from zshash.hashing.steps.rows import BLOCK_ROWS, check_values, unit_rows
+from zshash.scale.tables import (
+    NO_ROWS,
+    ArrayTable,
+    MissingShardError,
+    NumpyTable,
+    ShardError,
+    Table,
+    as_array,
+)
 
 __all__ = [
     "SUFFIXES",
-    "MissingShardError",
     "Shard",
-    "ShardError",
     "ShardRows",
     "has_shards",
     "is_shard_folder",
@@ -37,78 +42,7 @@ __all__ = [
 
 Rows = NDArray[np.int64]
 LABELS = ".labels.npy"
-"""What follows the name of a ``.npy`` shard in that of the file with its labels."""
-NO_ROWS = "it has no rows: leave it out"
-
-
-class ShardError(DataError):
-    """A shard that can not be read; the message names it and says why."""
-
-
-class MissingShardError(ShardError):
-    """A shard whose file is not there, or not where it is looked for."""
-
-
-class Table(Protocol):
-    """Rows that can be read."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, d)."""
-
-    def read(self, first: int, last: int) -> NDArray[Any]:
-        """Rows from `first` up to `last`."""
-
-
-class ArrayTable:
-    """Rows in memory, or in a mapping that the user has made."""
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        self._array = array
-        self.shape: tuple[int, int] = _check_shape(array.shape, array.dtype)
-
-    def read(self, first: int, last: int) -> NDArray[Any]:
-        """Rows from `first` up to `last`."""
-        return self._array[first:last]
-
-
-class NumpyTable:
-    """Rows of a ``.npy`` file.
-
-    They are read, not mapped: a file that is cut off meanwhile is an error then, where touching a
-    mapping would end the process.
-    """
-
-    def __init__(self, path: Path) -> None:
-        try:
-            mapping = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            if "Python objects" in str(error):
-                raise ShardError("it holds objects of Python: save an array of numbers") from error
-            # NumPy takes whatever it does not know for pickled objects, and says how to load these
-            why = "no array of numbers" if "pickle" in str(error) else error
-            raise ShardError(f"it is no whole .npy file ({why}): copy it again") from error
-        if not isinstance(mapping, np.memmap):
-            mapping.close()
-            raise ShardError("it is a .npz file: let its name end in .npz")
-        self.shape = _check_shape(mapping.shape, mapping.dtype)
-        if not mapping.flags.c_contiguous:
-            raise ShardError("it is stored by columns: save np.ascontiguousarray of it")
-        self._path, self.dtype, self._start = path, mapping.dtype, mapping.offset
-        self._width = self.shape[1] * self.dtype.itemsize
-
-    def read(self, first: int, last: int) -> NDArray[Any]:
-        """Rows from `first` up to `last`."""
-        block = np.empty((last - first, self.shape[1]), dtype=self.dtype)
-        with self._path.open("rb", buffering=0) as file:
-            file.seek(self._start + first * self._width)
-            flat, done = memoryview(block.reshape(-1).view(np.uint8).data), 0
-            while done < len(flat):
-                count = file.readinto(flat[done:])
-                if not count:
-                    raise ShardError("the file has become shorter: copy it again")
-                done += count
-        return block
+"""Ending of the file with the labels of a ``.npy`` shard, after the name of the shard."""
 
 
 @dataclass(frozen=True)
@@ -120,13 +54,13 @@ class Shard:
     source : Path or ndarray
         A ``.npy``, ``.npz`` or Parquet file, or the rows themselves.
     name : str
-        What messages call it.
+        Name of the shard in messages.
     group : int or None
         The row group of a Parquet file; None for all of them.
     rows : ndarray or None
         Numbers of the rows that count, ascending; None for all.
     shape : (int, int) or None
-        Rows that count and their width, once somebody has looked.
+        Number of rows that count, and their width; None until `looked_at`.
     """
 
     source: Path | NDArray[Any]
@@ -146,22 +80,22 @@ class Shard:
         return replace(self, shape=(n if self.rows is None else len(self.rows), width))
 
     def select(self, rows: Rows) -> Self:
-        """Some of the rows that count, by their numbers among these, which ascend."""
+        """The shard with only some of its rows: ascending numbers among the rows that count."""
         assert self.shape is not None
         own = rows if self.rows is None else self.rows[rows]
         return replace(self, rows=own, shape=(len(rows), self.shape[1]))
 
     def table(self) -> Table:
-        """Open it; ShardError where it is no longer what it was."""
+        """Open the shard; ShardError if its shape has changed."""
         table = self._open()
         n, width = table.shape
         if self.shape and (self.shape[1] != width or (self.rows is None and self.shape[0] != n)):
-            raise ShardError(f"it was {self.shape} and is {table.shape} now")
+            raise ShardError(f"its shape was {self.shape} and is {table.shape} now")
         return table
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Errors inside name the shard."""
+        """Turn errors into ShardError that names the shard."""
         try:
             yield
         except FileNotFoundError as error:
@@ -179,7 +113,7 @@ class Shard:
 
 
 class ShardRows:
-    """The rows of a shard as an array that is read when asked: float32, checked and prepared.
+    """The rows of a shard as an array that is read on demand: float32, checked and prepared.
 
     Parameters
     ----------
@@ -187,7 +121,7 @@ class ShardRows:
     normalize : bool
         Bring every row to unit length.
     steps : sequence of (function, args)
-        What is done to each block after that.
+        Functions that are applied to each block after that.
     """
 
     def __init__(
@@ -212,15 +146,15 @@ class ShardRows:
         return X
 
     def _numbers(self, part: slice | Rows) -> Rows:
-        """Which rows of the table are wanted."""
+        """Numbers in the table of the wanted rows."""
         numbers = np.arange(*part.indices(len(self))) if isinstance(part, slice) else part
         return numbers if self._shard.rows is None else self._shard.rows[numbers]
 
     def _read(self, numbers: Rows) -> NDArray[np.float32]:
-        """Rows that are near to each other in one piece, and what is wanted of them."""
+        """The rows with these numbers; rows near each other are read in one piece."""
         pieces = [self._piece(near) for near in near_rows(numbers) if len(near)]
         X = pieces[0] if len(pieces) == 1 else np.concatenate([self._table.read(0, 0), *pieces])
-        with np.errstate(over="ignore"):  # what does not fit is reported by the check
+        with np.errstate(over="ignore"):  # values too large for float32 are reported by the check
             return np.ascontiguousarray(X, dtype=np.float32)  # other layouts round differently
 
     def _piece(self, numbers: Rows) -> NDArray[Any]:
@@ -229,11 +163,11 @@ class ShardRows:
         return piece if len(piece) == len(numbers) else piece[numbers - first]
 
 
-NEAR = 64  # rows between two that are wanted, below which all are read in one piece
+NEAR = 64  # wanted rows that are at most this far apart are read in one piece
 
 
 def near_rows(numbers: Rows) -> list[Rows]:
-    """Ascending numbers in pieces to read: whole where no row is left out, else of few rows."""
+    """Ascending numbers, split into pieces to read; one piece where no row is left out."""
     steps = np.diff(numbers)
     if (steps == 1).all():
         return [numbers]
@@ -248,9 +182,9 @@ def open_shards(data: Any) -> list[Shard]:
     ----------
     data : path-like, ndarray, or sequence of these or of Shard
         Files end in ``.npy`` (one array (n, d)), ``.npz`` or ``.parquet`` (as
-        `zshash.datasets.load_features` reads them). Of a folder, all such files in the order of
-        their names; files that end in ``.labels.npy`` are the labels of others. A Parquet file of
-        several row groups is a shard for each.
+        `zshash.datasets.load_features` reads them). A folder stands for all such files in the
+        order of their names, except those that end in ``.labels.npy``, which hold labels. Each row
+        group of a Parquet file is a shard.
     """
     if isinstance(data, str | os.PathLike):
         path = Path(data)
@@ -274,7 +208,7 @@ def open_shards(data: Any) -> list[Shard]:
 
 
 def rows_by_shard(numbers: Rows, sizes: ArrayLike) -> list[Rows]:
-    """Numbers of rows among all, which ascend, as those within each of the shards.
+    """Ascending numbers among the rows of all shards, as numbers within each shard.
 
     >>> rows_by_shard(np.array([0, 3, 4]), [2, 1, 2])
     [array([0]), array([], dtype=int64), array([0, 1])]
@@ -302,7 +236,7 @@ def _has_pictures(folder: Path) -> bool:
 
 
 def labels_file(path: Path) -> Path:
-    """Where the labels of a ``.npy`` shard are."""
+    """The file with the labels of a ``.npy`` shard."""
     return path.with_name(path.name.removesuffix(path.suffix) + LABELS)
 
 
@@ -334,14 +268,14 @@ def _of_file(path: Path) -> list[Shard]:
 
 
 def _of_array(array: NDArray[Any], name: str) -> Shard:
-    """A mapping of a whole ``.npy`` file is the file: it can be sent without its rows."""
+    """The shard of an array, or of the ``.npy`` file that it maps, which is sent without rows."""
     path = _mapped_file(array) if isinstance(array, np.memmap) else None
     return Shard(array, name) if path is None else Shard(path, str(path))
 
 
 def _mapped_file(array: np.memmap[Any, Any]) -> Path | None:
-    """The ``.npy`` file of which a mapping shows all rows as they are there, if there is one."""
-    if array.filename is None or array.mode == "c":  # what is written to such a mapping stays here
+    """The ``.npy`` file that a memory map shows completely and unchanged, or None."""
+    if array.filename is None or array.mode == "c":  # changes to such a map are not in the file
         return None
     path = Path(array.filename).absolute()
     if path.suffix.lower() != ".npy":
@@ -352,11 +286,3 @@ def _mapped_file(array: np.memmap[Any, Any]) -> Path | None:
         return None
     is_whole = array.flags.c_contiguous and array.shape == table.shape
     return path if is_whole and array.dtype == table.dtype else None
-
-
-def _check_shape(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, int]:
-    if len(shape) == 2 and shape[0] == 0:
-        raise ShardError(NO_ROWS)
-    if len(shape) != 2 or dtype.kind not in "iuf" or 0 in shape:
-        raise ShardError(f"features are a table of numbers (n, d), got shape {shape} of {dtype}")
-    return shape[0], shape[1]

@@ -1,4 +1,4 @@
-"""What the samples of each shard are learned with."""
+"""Targets of the samples in each shard."""
 
 import os
 from collections.abc import Sequence
@@ -12,16 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from zshash.datasets import DataError
 from zshash.datasets.data import Labels
 from zshash.datasets.tables import load_labels, read_numpy
-from zshash.hashing.targets import Targets, matrix_targets
-from zshash.scale.shards import Shard, ShardError, labels_file
-from zshash.scale.tensors import as_array, is_tensor
+from zshash.hashing.hasher import SupervisedHasher
+from zshash.hashing.steps.targets import Targets, matrix_targets
+from zshash.scale.shards import Shard, labels_file
+from zshash.scale.tables import ShardError, as_array, is_tensor
 
 __all__ = ["KnownLabels", "all_targets", "combine", "known_labels", "read_targets", "targets_of"]
 
 
 @dataclass(frozen=True)
 class KnownLabels:
-    """What a shard tells of its rows, as `zshash.datasets.Dataset` has it."""
+    """Labels and other facts about the rows of a shard, as in `zshash.datasets.Dataset`."""
 
     labels: Labels | None
     names: tuple[str, ...]
@@ -60,8 +61,8 @@ def combine(
 ) -> tuple[list[Labels], tuple[str, ...], tuple[str, ...]]:
     """Labels of all shards in one numbering, the names these stand for, and their WordNet ids.
 
-    Labels are a matrix of 0/1 for all shards where they are for one. Names keep their order where
-    it is the same in all shards, else that of numbers or of the alphabet holds.
+    If the labels of one shard are a 0/1 matrix, the labels of all shards are. Names keep their
+    order if it is the same in all shards; else they are sorted, by number if all are numbers.
 
     Raises
     ------
@@ -105,9 +106,12 @@ def _renumbered(own: KnownLabels, places: dict[str, int], several: bool) -> Labe
 
 
 def read_targets(
-    hasher: Any, shards: Sequence[Shard], targets: Any, vectors: ArrayLike | None
+    hasher: SupervisedHasher,
+    shards: Sequence[Shard],
+    targets: Any,
+    vectors: ArrayLike | None,
 ) -> tuple[list[Any], NDArray[np.float64] | None]:
-    """What each shard's samples are learned with, and the vectors that samples share.
+    """Targets of each shard's samples, and the vectors that samples share.
 
     Returns
     -------
@@ -117,19 +121,18 @@ def read_targets(
     vectors : ndarray of shape (c, p), or None
     """
     parts = _split(shards, targets)
-    if hasattr(hasher, "classes_"):
-        del hasher.classes_  # of an earlier fit
+    hasher.forget_classes()
     if vectors is not None:
         return _places(parts, _numbers(vectors))
     if all(map(_is_column, parts)):
-        read = hasher._targets(np.concatenate(parts), sum(map(len, parts)))
+        read = hasher.read_targets(np.concatenate(parts), sum(map(len, parts)))
         edges = np.cumsum([len(part) for part in parts])[:-1]
         return list(np.split(read.rows.astype(np.int32), edges)), read.vectors
     return parts, None
 
 
 def targets_of(own: Any, vectors: NDArray[np.float64] | None) -> Targets:
-    """The targets of a shard, from what `read_targets` gave for it."""
+    """The targets of a shard, from what `read_targets` returned for it."""
     if vectors is not None:
         return Targets(vectors, np.asarray(own, dtype=np.intp))
     matrix = read_numpy(own)["X"] if isinstance(own, Path) else np.asarray(own)
@@ -151,8 +154,8 @@ def _split(shards: Sequence[Shard], targets: Any) -> list[Any]:
     if _is_list_of_parts(targets):
         if len(targets) != len(shards):
             raise ValueError(
-                f"there are {len(shards)} shards, and targets for {len(targets)}: give some for "
-                "each"
+                f"there are {len(shards)} shards, and targets for {len(targets)}: give targets "
+                "for each shard"
             )
         arrays = [_array(part) for part in targets]
         for shard, array in zip(shards, arrays, strict=True):
@@ -177,7 +180,7 @@ def _is_list_of_parts(targets: Any) -> bool:
 
 
 def _is_column(part: Any) -> bool:
-    """Whether the targets of a shard are labels, or few enough to be looked at as such."""
+    """Whether the targets of a shard are one column, which may hold class labels."""
     return isinstance(part, np.ndarray) and (part.ndim == 1 or part.shape[1:] == (1,))
 
 
@@ -228,7 +231,7 @@ def _places(
         is_good = isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu"
         if not is_good or (part.size and not 0 <= part.min() <= part.max() < len(vectors)):
             raise ValueError(
-                "with vectors (c, p), targets are the number of each sample's row among them, from "
+                "with vectors (c, p), targets are the row number of each sample's vector, from "
                 f"0 to {len(vectors) - 1}"
             )
     return [part.astype(np.int32) for part in parts], vectors

@@ -13,31 +13,31 @@ __all__ = ["Here", "Passes", "Workers", "add_in_pairs", "itself"]
 
 
 class Workers(Protocol):
-    """What a fit asks of those who work on shards.
+    """Workers on shards, as a fit uses them.
 
-    A function is called for each shard with the entries that the columns, lists of equal length,
-    have for it, and with what is `shared` by all.
+    A function is called for each shard, with the shard's entry of each column (columns are lists
+    of equal length) and with the `shared` arguments.
     """
 
     def keep(self, value: Any) -> Any:
-        """Something large that many calls share, as it is to be passed to them."""
+        """A large value that many calls share, in the form in which they take it."""
 
     def map(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> Iterator[Any]:
-        """What the function gives for each shard, in order."""
+        """Results of the function for each shard, in order."""
 
     def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
-        """The sum of what the function gives for each shard."""
+        """The sum of the function's results over all shards."""
 
     def fold_and_keep(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> tuple[Any, list[Any]]:
-        """The sum of the first results, and the second ones where they are, as a new column."""
+        """The sum of the first results, and a new column of the second results."""
 
 
 def add_in_pairs(summands: Iterable[Any]) -> Any:
-    """The sum of some things, added as the branches of a tree; few are held at a time.
+    """The sum of the summands, added as the branches of a tree; few are held at a time.
 
     >>> add_in_pairs(["a", "b", "c", "d", "e"])
     'abcde'
@@ -73,7 +73,7 @@ class Here:
     def map(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> Iterator[Any]:
-        """What the function gives for each shard, in order, when it is asked for."""
+        """Results of the function for each shard, in order, computed on demand."""
         rows = zip(*columns, strict=True)
         with self._passes.bar(len(columns[0])) as bar:
             for row in rows:
@@ -81,13 +81,13 @@ class Here:
                 bar.update()
 
     def fold(self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any) -> Any:
-        """The sum of what the function gives for each shard."""
+        """The sum of the function's results over all shards."""
         return add_in_pairs(self.map(function, *columns, **shared))
 
     def fold_and_keep(
         self, function: Callable[..., Any], *columns: Sequence[Any], **shared: Any
     ) -> tuple[Any, list[Any]]:
-        """The sum of the first results, and a list of the second ones."""
+        """The sum of the first results, and a list of the second results."""
         kept = []
 
         def summands() -> Iterator[Any]:
@@ -99,7 +99,7 @@ class Here:
 
 
 class Passes:
-    """Bars for passes over the shards, which are counted; none where nobody asked or looks."""
+    """Numbered progress bars for passes over the shards, shown on a terminal if asked for."""
 
     def __init__(self, progress: bool) -> None:
         self._is_off = None if progress else True  # None: off unless there is a terminal

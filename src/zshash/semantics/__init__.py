@@ -1,8 +1,7 @@
 """Names of categories as vectors of unit length, and the distance between names."""
 
-from zshash.semantics.combine import combine
 from zshash.semantics.names import Source, UnknownNames, average_similarity
-from zshash.semantics.sources import open_source
+from zshash.semantics.sources import combine, open_source
 from zshash.semantics.vectors import WordVectors
 from zshash.semantics.wordnet import WordNet
 

@@ -4,7 +4,7 @@ A name may be a list of synonyms ("goldfish, Carassius auratus"). Every source o
 the forms of a name in the same order, and all synonyms with one rule before the next rule:
 
 1. `exact_forms`: the name itself, then without regard to hyphens and accents;
-2. `singular_forms`: its singular, irregular ones first;
+2. `singular_forms`: its singular forms, irregular ones first;
 3. `head_forms`: its head noun, "red garbage lorry" → "lorry", "bottle of milk" → "bottle".
 """
 
@@ -31,7 +31,7 @@ SUFFIXES = (
     ("ies", "y"),
 )
 MAX_SUGGESTED = 20
-FEW = 5000  # words that can all be compared in no time
+FEW = 5000  # up to this size, every word of a vocabulary is compared
 Irregular = Callable[[str], Sequence[str]]
 
 
@@ -44,22 +44,23 @@ class Source(Protocol):
         """Length of a vector."""
 
     def embed(self, names: Iterable[str]) -> NDArray[np.float32]:
-        """Give a row of unit length per name, (n, dimension); `UnknownNames` where it can not."""
+        """Vectors of the names, (n, dimension), of unit length; raises `UnknownNames`."""
 
 
 class UnknownNames(ValueError):  # noqa: N818, the names are the error
-    """Names that a source does not know, all those of one call together.
+    """Error that lists all names of one call that a source does not know.
 
     Parameters
     ----------
     misses : mapping of source to mapping of name to near misses
+        For each source, the names it does not know, each with known names that look alike.
 
     Attributes
     ----------
     names : tuple of str
         The unknown names, each once.
     suggestions : dict of str to tuple of str
-        Known names that look like them; a tuple may be empty.
+        Known names that look like each unknown name; a tuple may be empty.
     misses : mapping
         As given.
 
@@ -124,7 +125,7 @@ def synonyms(name: str) -> list[str]:
 
 
 def spell(name: str) -> str:
-    """Lower case with single spaces; hyphens stay.
+    """Name in lower case with single spaces; hyphens stay.
 
     >>> spell(" Tabby_cat"), spell("Golf-Club")
     ('tabby cat', 'golf-club')
@@ -151,12 +152,12 @@ def normalise(name: str) -> str:
 
 
 def exact_forms(name: str) -> Iterator[str]:
-    """Give the name as spelled, then in its one normal form."""
+    """Yield the name as spelled, then its normal form (`normalise`)."""
     yield from dict.fromkeys((spell(name), normalise(name)))
 
 
 def singular_forms(name: str, irregular: Irregular) -> Iterator[str]:
-    """Give the singulars a plural may have; they need not be words.
+    """Yield possible singulars of a plural; they need not be real words.
 
     >>> list(singular_forms("garbage lorries", lambda word: ()))
     ['garbage lorrie', 'garbage lorry']
@@ -182,9 +183,9 @@ def _singulars(word: str, irregular: Irregular) -> Iterator[str]:
 
 
 def head_forms(name: str, irregular: Irregular) -> Iterator[str]:
-    """Give what is left of a name of several words, longest first, and the singulars thereof.
+    """Yield shorter forms of a name of several words, longest first, each with its singulars.
 
-    Leading words go one at a time; in "X of Y" the head is in X.
+    Leading words are dropped one at a time; in "X of Y" the head noun is in X.
 
     >>> list(head_forms("red garbage lorry", lambda word: ()))
     ['garbage lorry', 'lorry']
@@ -206,8 +207,9 @@ def head_forms(name: str, irregular: Irregular) -> Iterator[str]:
 def near_misses(name: str, vocabulary: Iterable[str], n: int = 3) -> list[str]:
     """Words of the vocabulary that look like the name, best first.
 
-    Of a large vocabulary only words of about its length that begin or end like it, or have the
-    same letters, are compared: a comparison costs microseconds, and there may be 100,000 words.
+    A comparison costs microseconds, and there may be 100,000 words. So in a large vocabulary only
+    words of about the same length are compared that begin or end like the name, or have the same
+    letters.
 
     >>> near_misses("segwya", ["segway", "segue", "sedan"])
     ['segway']
@@ -230,7 +232,7 @@ def near_misses(name: str, vocabulary: Iterable[str], n: int = 3) -> list[str]:
 
 
 def suggest(unknown: Iterable[str], vocabulary: Iterable[str]) -> dict[str, Sequence[str]]:
-    """Near misses of unknown names; none beyond the first twenty, for each takes a while."""
+    """Near misses of unknown names, for the first twenty only, as each search takes a while."""
     unknown, vocabulary = dict.fromkeys(unknown), list(vocabulary)
     return {
         name: near_misses(name, vocabulary) if i < MAX_SUGGESTED else ()
@@ -239,7 +241,7 @@ def suggest(unknown: Iterable[str], vocabulary: Iterable[str]) -> dict[str, Sequ
 
 
 def unit(vectors: ArrayLike, names: Sequence[str] | None = None) -> NDArray[np.float32]:
-    """Scale rows to length one; a row of zeros is an error that gives its name.
+    """Scale rows to length one; a row of zeros is an error, and the message names the row.
 
     >>> unit([[3, 4]])
     array([[0.6, 0.8]], dtype=float32)

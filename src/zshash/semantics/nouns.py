@@ -27,7 +27,7 @@ from zshash.semantics.names import (
 __all__ = ["Nouns", "nouns"]
 
 FORMAT = 1
-BATCH = 64  # starting points of one search: the bits of a word
+BATCH = 64  # starting points of one search, one bit of a 64-bit word for each
 
 
 @cache
@@ -39,7 +39,7 @@ def nouns() -> "Nouns":
 
 
 class Nouns:
-    """Noun synsets by row, with what is derived from them on first use.
+    """Noun synsets by row; further tables are derived from them on first use.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Nouns:
         return len(self.offsets)
 
     def above(self, row: int) -> list[int]:
-        """Rows above a row, nearest first; without the row itself.
+        """Rows of all ancestors of a row, nearest first.
 
         >>> [nouns().names[row] for row in nouns().above(nouns().row("physical entity"))]
         ['entity']
@@ -83,7 +83,7 @@ class Nouns:
 
     @cached_property
     def _edges(self) -> tuple["_Edges", "_Edges"]:
-        """Edges on which a path goes up, and those on which it goes down."""
+        """Edges from synsets up to their hypernyms, and the same edges downwards."""
         lower = np.repeat(np.arange(len(self)), np.diff(self._arrays["hypernym_starts"]))
         upper = self._arrays["hypernyms"]
         return _Edges(lower, upper), _Edges(upper, lower)
@@ -91,11 +91,11 @@ class Nouns:
     def hops(
         self, sources: Sequence[int], targets: Sequence[int], any_path: bool
     ) -> NDArray[np.int64]:
-        """Edges of the shortest paths between rows, (sources, targets).
+        """Number of edges of the shortest paths between rows, (sources, targets).
 
         A path goes up to a common ancestor and then down, or any way with `any_path`.
         """
-        if len(sources) > len(targets):  # the search costs by its starting points
+        if len(sources) > len(targets):  # the cost grows with the number of starting points
             return self.hops(targets, sources, any_path).T
         batches = [sources[i : i + BATCH] for i in range(0, len(sources), BATCH)]
         hops = [self._search(batch, targets, any_path) for batch in batches]
@@ -104,7 +104,7 @@ class Nouns:
     def _search(
         self, sources: Sequence[int], targets: Sequence[int], any_path: bool
     ) -> NDArray[np.int64]:
-        """Search breadth first from up to 64 rows at once, a bit of a word for each.
+        """Search breadth first from up to 64 rows at once, with one bit of a 64-bit word for each.
 
         All nouns hang together below one root, so every target is reached in the end.
         """
@@ -112,7 +112,7 @@ class Nouns:
         bits = np.uint64(1) << np.arange(len(sources), dtype=np.uint64)
         reached = np.zeros(len(self), np.uint64)
         np.bitwise_or.at(reached, sources, bits)
-        # a path that went down may not go up again, unless any path will do
+        # a path that went down may not go up again, unless any path is allowed
         climbing = reached if any_path else reached.copy()
         hops = np.zeros((len(sources), len(targets)), np.int64)
         while (missing := (reached[targets] & bits[:, None]) == 0).any():
@@ -134,7 +134,7 @@ class Nouns:
     def lemmas(self) -> dict[str, int]:
         """Number of every lemma, also of its form without hyphens."""
         found = {lemma: number for number, lemma in enumerate(self._text("lemmas"))}
-        # "golf club" and "golf-club" are two lemmas: a real one is never replaced
+        # "golf club" and "golf-club" are two lemmas: a lemma of WordNet is never replaced
         for lemma in [lemma for lemma in found if "-" in lemma]:
             found.setdefault(normalise(lemma), found[lemma])
         return found
@@ -162,7 +162,7 @@ class Nouns:
         return self._irregular.get(plural, [])
 
     def row(self, name: str) -> int | None:
-        """Row that a name means: what its synonyms share, or else the first sense of a form."""
+        """Row of a name: the sense its synonyms share, else its first sense; None if unknown."""
         if re.fullmatch(r"\s*[nN][0-9]{8}\s*", name):
             return self._row_of_offset(int(name.strip()[1:]))
         shared = self._shared_sense(name)
@@ -172,7 +172,7 @@ class Nouns:
         return next((self._senses(form)[0] for form in known), None)
 
     def _shared_sense(self, name: str) -> int | None:
-        """Row that most synonyms may mean, if any two agree.
+        """Row of the sense that most synonyms share, or None if no two synonyms share one.
 
         >>> [nouns().names[nouns().row(n)] for n in ("monarch", "monarch, milkweed butterfly")]
         ['sovereign', 'monarch']
@@ -202,7 +202,7 @@ class Nouns:
             yield from head_forms(part, self.irregular)
 
     def rows(self, names: Sequence[str]) -> list[int]:
-        """Rows of the names, or an error that lists all those that are unknown."""
+        """Rows of the names; `UnknownNames` lists all names that are unknown."""
         found = [self.row(name) for name in names]
         unknown = [name for name, row in zip(names, found, strict=True) if row is None]
         if unknown:
@@ -211,7 +211,7 @@ class Nouns:
 
 
 class _Edges:
-    """Directed edges, grouped by where they end."""
+    """Directed edges, grouped by the row where they end."""
 
     def __init__(self, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> None:
         order = np.argsort(heads, kind="stable")
@@ -219,7 +219,7 @@ class _Edges:
         self._heads, self._starts = np.unique(heads[order], return_index=True)
 
     def follow(self, reached: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Bits of all rows from which an edge leads to a row, for every row."""
+        """For every row, the bits of all rows that have an edge to it."""
         result = np.zeros_like(reached)
         result[self._heads] = np.bitwise_or.reduceat(reached[self._tails], self._starts)
         return result

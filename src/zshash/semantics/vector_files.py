@@ -1,6 +1,6 @@
 """Reading tables of word vectors: word2vec and GloVe text, fastText's ``.vec``, and npz.
 
-What a file is follows from its first bytes, whatever it is called.
+The kind of a file follows from its first bytes, not from its name.
 """
 
 import gzip
@@ -63,7 +63,7 @@ def _read_npz(path: Path, wanted: Collection[str] | None) -> Table:
 
 
 def _lines(path: Path) -> Lines:
-    """Numbered lines that are not blank, unpacked if need be."""
+    """Numbered lines that are not blank, from a plain or a gzip file."""
     with path.open("rb") as file:
         packed = file.read(len(GZIP)) == GZIP
     with gzip.open(path) if packed else path.open("rb") as stream:
@@ -99,7 +99,7 @@ def _read_text(lines: Lines, wanted: Collection[str] | None) -> Table:
 
 
 def _header(line: bytes) -> tuple[int | None, int]:
-    """Count of words, None in a file without a header, and the dimension."""
+    """Number of words (None in a file without a header) and dimension."""
     fields = line.split()
     if len(fields) == 2 and fields[0].isdigit() and fields[1].isdigit():
         count, dimension = int(fields[0]), int(fields[1])
@@ -127,13 +127,13 @@ def _is_number(field: bytes) -> bool:
 
 
 def _starts_with(line: bytes, starts: Collection[str]) -> bool:
-    """Tell whether a line may be wanted by its first word, which saves splitting the others."""
+    """Whether the first word of a line may begin a wanted name; other lines need no splitting."""
     start = normalise(line.split(None, 1)[0].decode("utf-8", "replace")).split()
     return not start or start[0] in starts
 
 
 def _split(line: bytes, dimension: int, number: int) -> tuple[str, list[bytes]]:
-    """Word and numbers of a line, from the right as the word may hold spaces.
+    """Word and numbers of a line, split from the right as the word may hold spaces.
 
     >>> _split(b"at home 0.5 -1", dimension=2, number=7)
     ('at home', [b'0.5', b'-1'])

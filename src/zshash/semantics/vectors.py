@@ -26,11 +26,11 @@ __all__ = ["WordVectors"]
 
 
 class WordVectors:
-    """Source of vectors from a table of words.
+    """Source of vectors from a table of word vectors.
 
     A name is looked up as it is, in lower case, with other separators ("tabby_cat" for "tabby
-    cat") and in the singular. A name of several words that the table does not have as one is
-    the mean of its words, and if not all of them are known, its head noun. Synonyms may be
+    cat") and in the singular. A name of several words that is not in the table gets the mean
+    vector of its words or, if a word is unknown, the vector of its head noun. Synonyms may be
     given with commas between them.
 
     Parameters
@@ -44,7 +44,7 @@ class WordVectors:
     words : list of str
         As given.
     vectors : (n, p) array of float32
-        As given, of any length.
+        As given, not scaled to unit length.
     dimension : int
         Length of a vector, p.
 
@@ -130,11 +130,11 @@ class WordVectors:
     @cached_property
     def _normal(self) -> dict[str, int]:
         rows = _first_rows(map(normalise, self.words))
-        rows.pop("", None)  # of words that are nothing but hyphens
+        rows.pop("", None)  # words of nothing but hyphens
         return rows
 
     def _vector(self, name: str) -> NDArray[np.float32] | None:
-        """Vector of a name, of any length."""
+        """Vector of a name, not scaled to unit length; None if unknown."""
         parts = synonyms(name)
         row = self._row([name.strip(), *parts])
         if row is None:
@@ -147,7 +147,7 @@ class WordVectors:
         return None if row is None else np.asarray(self.vectors[row])
 
     def _row(self, forms: Iterable[str]) -> int | None:
-        """Row of the first form that the table has."""
+        """Row of the first form that the table has, or None."""
         for form in forms:
             row = self._exact.get(form, self._exact.get(form.lower()))
             if row is None:
@@ -157,7 +157,7 @@ class WordVectors:
         return None
 
     def _mean(self, name: str) -> NDArray[np.float32] | None:
-        """Mean of the unit vectors of all words of a name, if there are several."""
+        """Mean of the unit vectors of several words; None for one word or an unknown word."""
         words = normalise(name).split()
         found = [self._row([word, *singular_forms(word, _irregular)]) for word in words]
         rows = [row for row in found if row is not None]
@@ -190,7 +190,7 @@ def _irregular(plural: str) -> list[str]:
 
 
 def _wanted(names: Iterable[str]) -> set[str]:
-    """Normal forms of all that `WordVectors.embed` may look up for the names."""
+    """Normal forms of all words that `WordVectors.embed` may look up for the names."""
     return {normalise(form) for name in names for form in (name, *_forms(name))}
 
 

@@ -1,8 +1,8 @@
 """Vectors of category names, and distances between them, from WordNet's nouns.
 
-A name becomes the set of its synset and all hypernym ancestors: a coordinate each, weighted
-with log(N / number of synsets at or below it), N all noun synsets. Two names are alike as far
-as they share ancestors that say much: a tabby and a poodle share *carnivore*, a tabby and a
+A name becomes its synset and all hypernym ancestors: one coordinate for each, weighted with
+log(N / number of synsets at or below it), where N is the number of noun synsets. Two names are
+alike if they share specific ancestors: a tabby and a poodle share *carnivore*, a tabby and a
 truck little more than *whole*.
 """
 
@@ -27,16 +27,16 @@ class WordNet:
     """Source of vectors from the hypernyms of a name, WordNet 3.0.
 
     A name is a noun in any spelling ("tabby cat", "Tabby_cat", "tabby-cats"), several synonyms
-    with commas between them, or a synset id ("n02123045"). It means its first, most frequent
-    sense; what is no noun of WordNet's means its head noun ("red garbage lorry" → "lorry").
+    with commas between them, or a synset id ("n02123045"). A name means its first, most frequent
+    sense; a name that is no noun of WordNet means its head noun ("red garbage lorry" → "lorry").
 
     Parameters
     ----------
     basis : iterable of str, optional
-        The seen names. The coordinates are then exactly their synsets and ancestors, ordered
-        by id, which is all that a hash function trained on them can tell apart. Without it
-        all coordinates are projected on 512 dimensions by fixed random signs, which keeps
-        cosines approximately.
+        The seen names. The coordinates are then exactly the synsets of these names and their
+        ancestors, ordered by id: a hash function trained on these names can tell nothing else
+        apart. Without a basis, all coordinates are projected on 512 dimensions by fixed random
+        signs, which keeps cosines approximately.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class WordNet:
         return _ids(nouns().above(nouns().rows(as_names([name]))[0]))
 
     def hops(self, a: str, b: str, via: Via = "ancestor") -> int:
-        """Edges of the shortest path between two names.
+        """Number of edges on the shortest path between two names.
 
         Parameters
         ----------
@@ -135,7 +135,8 @@ class WordNet:
 
         Examples
         --------
-        Over *feline*, *carnivore* and *canine*, or over *domestic cat* and *domestic animal*:
+        The paths lead over *feline*, *carnivore* and *canine*, and over *domestic cat* and
+        *domestic animal*:
 
         >>> WordNet().hops("cat", "dog"), WordNet().hops("cat", "dog", via="any")
         (4, 3)
@@ -145,7 +146,7 @@ class WordNet:
     def hops_matrix(
         self, names_a: Iterable[str], names_b: Iterable[str] | None = None, via: Via = "ancestor"
     ) -> NDArray[np.int64]:
-        """Hops from each of `names_a` to each of `names_b`, or to each other.
+        """Hops from each name of `names_a` to each of `names_b`, by default `names_a` again.
 
         >>> WordNet().hops_matrix(["cat", "dog", "truck"])
         array([[ 0,  4, 17],
@@ -165,7 +166,7 @@ def _ids(rows: Iterable[int]) -> list[str]:
 
 
 def _path(row: int) -> list[int]:
-    """Rows of a synset and its ancestors, less those that say nothing: the root."""
+    """Rows of a synset and its ancestors, without the root, whose weight is zero."""
     return [i for i in (row, *nouns().above(row)) if nouns().weights[i] > 0]
 
 
@@ -200,7 +201,7 @@ def _project(paths: Sequence[Sequence[int]]) -> NDArray[np.float64]:
 
 
 def _signs(synset: str) -> NDArray[np.float64]:
-    """±1/sqrt(512) by nothing but the id, so that vectors stay the same everywhere, for ever."""
+    """Signs ±1/sqrt(512) that depend on nothing but the id, so vectors never change."""
     digest = hashlib.shake_256(synset.encode()).digest(DIMENSION // 8)
     positive = np.unpackbits(np.frombuffer(digest, np.uint8)).astype(bool)
     return np.where(positive, 1.0, -1.0) / math.sqrt(DIMENSION)

@@ -4,7 +4,7 @@ from zshash._extras import needs
 
 with needs("web"):
     from zshash.web.app import create_app
-    from zshash.web.serving import serve
+    from zshash.web.run import serve
     from zshash.web.settings import Settings
 
 __all__ = ["Settings", "create_app", "serve"]

@@ -1,4 +1,4 @@
-"""What clients get: JSON, and its description for the API's."""
+"""Answers of the API in JSON, as models that describe their fields."""
 
 import json
 from typing import Any, Literal
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def to_json(value: Any) -> bytes:
-    """JSON in ASCII, because names of files need not be Unicode."""
+    """JSON in ASCII, because names of files need not be valid Unicode."""
     return _JSON.encode(value).encode()
 
 
@@ -29,13 +29,13 @@ _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 class Problem(BaseModel):
-    """Why a request could not be met."""
+    """Why a request failed."""
 
     detail: str = Field(description="One sentence.")
 
 
 class Health(BaseModel):
-    """That the server is there."""
+    """The server runs."""
 
     status: Literal["ok"]
 
@@ -44,26 +44,22 @@ class Item(BaseModel):
     """An item of the collection."""
 
     id: int
-    code: str = Field(description="Its packed code in hexadecimal digits.")
+    code: str = Field(description="Packed code of the item, in hexadecimal digits.")
     labels: list[str]
     file: str | None = Field(description="Name of the picture's file.")
     path: str | None = Field(
-        default=None, description="Where the file is, if the server was told to say so."
+        default=None, description="Where the file is, if the server was started to show paths."
     )
     metadata: dict[str, Any]
-    thumbnail: bool = Field(description="Whether there is a small picture of it.")
+    thumbnail: bool = Field(description="Whether the item has a small picture.")
 
 
 class Result(Item):
     """An item that was found."""
 
-    distance: float = Field(
-        description="Bits that differ; of a name, and by asymmetric distance, a score, the higher "
-        "the better."
-    )
+    score: float = Field(description="How well the item fits: higher is better, at most 1.")
     bits: int | None = Field(
-        default=None,
-        description="By asymmetric distance, how many bits differ from the query's code.",
+        description="How many bits differ from the query's code; null for a name: it has no code."
     )
 
 
@@ -72,18 +68,19 @@ class Asked(BaseModel):
 
     kind: Literal["picture", "features", "name", "id", "code"]
     code: str | None = Field(
-        description="The query's code: by Hamming distance, searching for it finds the same."
+        description="Code of the query: a search for this code finds the same as one with "
+        "distance=bits; null for a name: it has no code."
     )
     name: str | None
     id: int | None
+    model: str = Field(description="First digits of the checksum of the model that made the codes.")
 
 
 class SearchResults(BaseModel):
-    """A page of what was found, best first."""
+    """A page of the items that were found, best first."""
 
     query: Asked
-    unit: Literal["bits", "score"]
-    total: int = Field(description="How many items there are on all pages.")
+    total: int = Field(description="Number of items on all pages together.")
     offset: int
     limit: int
     results: list[Result]
@@ -100,7 +97,7 @@ class Items(BaseModel):
 
 
 class LabelCount(BaseModel):
-    """A label of items."""
+    """A label, and how many items have it."""
 
     label: str
     items: int
@@ -108,7 +105,7 @@ class LabelCount(BaseModel):
 
 
 class Searches(BaseModel):
-    """What can be searched with."""
+    """Kinds of search that the collection supports."""
 
     picture: bool
     name: bool
@@ -116,7 +113,7 @@ class Searches(BaseModel):
 
 
 class Limits(BaseModel):
-    """How much a request may ask for."""
+    """Largest sizes: of a picture, of a search, of a page, and of one upload in files."""
 
     bytes: int
     pixels: int
@@ -126,7 +123,7 @@ class Limits(BaseModel):
 
 
 class Info(BaseModel):
-    """What there is to know of the collection and its server."""
+    """Facts about the collection and the server."""
 
     name: str
     items: int
@@ -143,7 +140,7 @@ class Info(BaseModel):
     thumbnails: bool
     writable: bool
     authorised: bool = Field(
-        description="Whether this client has shown the token, if there is one."
+        description="Whether this client has shown the token; true if the server has none."
     )
     limits: Limits
 
@@ -162,11 +159,13 @@ class NearName(NearSeen):
 
 
 class Forecast(BaseModel):
-    """How well a category may be found, from what its name means."""
+    """Forecast of how well a category is found, from the meaning of its name."""
 
     verdict: Literal["seen", "close", "usual", "far", "unknown"]
-    similarity: float = Field(description="Average cosine to the names of the seen categories.")
-    rank: float | None = Field(description="Share of the seen ones that are less similar to them.")
+    similarity: float = Field(description="Cosine to the nearest name of a seen category.")
+    rank: float | None = Field(
+        description="Share of the seen categories whose own nearest seen category is further away."
+    )
     text: str
 
 
@@ -181,7 +180,7 @@ class WhyName(BaseModel):
 
 
 class WhyCode(BaseModel):
-    """What a code means: the names that are nearest to it."""
+    """What a code means to the model: the names that are nearest to it."""
 
     kind: Literal["code"]
     nearest: list[NearName]
@@ -195,15 +194,17 @@ class Failure(BaseModel):
 
 
 class AddedItems(BaseModel):
-    """What became of pictures that were to be added."""
+    """Report about pictures that a client has sent."""
 
     added: list[int]
-    duplicates: list[int] = Field(description="Items that are the same as what was sent.")
+    duplicates: list[int] = Field(
+        description="Items that have the same picture as one that was sent."
+    )
     failures: list[Failure]
 
 
 class Category(BaseModel):
-    """A colour of the map."""
+    """A category that has a colour on the map."""
 
     label: str
     seen: bool
@@ -211,7 +212,7 @@ class Category(BaseModel):
 
 
 class Map(BaseModel):
-    """What the map shows; its points are at /api/map/points."""
+    """Facts about the map; its points are at /api/map/points."""
 
     state: Literal["computing", "ready", "empty", "failed"]
     items: int

@@ -1,21 +1,21 @@
-"""The HTTP API: routes that read a request, have its work done, and answer."""
+"""The routes of the HTTP API: each reads a request, has its work done in a lane, and answers."""
 
-from contextlib import suppress
 from time import perf_counter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from zshash.collection.searching import OtherModel
+from zshash.collection.operations.queries import Sample
+from zshash.datasets import Dataset
 from zshash.web import answers
 from zshash.web.answers import to_json
 from zshash.web.bodies import MOST_JSON, read_search, read_upload, room
 from zshash.web.counting import CONTENT_TYPE
 from zshash.web.errors import ApiError
-from zshash.web.files import PAGE
+from zshash.web.page import add_page
 from zshash.web.queries import BodyQuery, ItemsQuery, SearchParameters, SearchQuery, WhyQuery
-from zshash.web.server import Server
-from zshash.web.service import MOST_FILES, Question
+from zshash.web.served import MOST_FILES, Question
+from zshash.web.state import ServerState
 
 __all__ = ["make_router"]
 
@@ -25,11 +25,11 @@ REASONS = {
     401: "The token is missing or wrong.",
     403: "The server only reads, or the request is from a foreign page.",
     404: "There is no such item.",
-    405: "The method has no meaning here.",
+    405: "This address does not take this method.",
     408: "The request took too long to arrive.",
-    409: "Another program is writing to the collection.",
-    413: "More bytes than are taken.",
-    415: "A type of content that is not taken.",
+    409: "Another program is writing to the collection, or another model made the code.",
+    413: "More bytes than the server accepts.",
+    415: "A content type that the server does not accept.",
     422: "A value that can not be used.",
     429: "Busy: try again after as many seconds as Retry-After says.",
     503: "The server is being stopped, or the index in Milvus does not answer.",
@@ -69,16 +69,17 @@ UPLOAD_BODY = {
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Answers other than the wanted one, for the description of a route."""
+    """Error answers of a route, for its description."""
     wanted = sorted({401, 403, 429, 503, *statuses})
     return {status: {"model": answers.Problem, "description": REASONS[status]} for status in wanted}
 
 
-def make_router(server: Server) -> APIRouter:
-    """All routes of a server."""
+def make_router(state: ServerState) -> APIRouter:
+    """Router with all routes of a server."""
     router = APIRouter()
-    for add in (_add_page, _add_facts, _add_search, _add_why, _add_items, _add_changes, _add_map):
-        add(router, server)
+    add_page(router)
+    for add in (_add_facts, _add_search, _add_why, _add_items, _add_changes, _add_map):
+        add(router, state)
     return router
 
 
@@ -92,29 +93,10 @@ def _picture(content: bytes) -> Response:
     )
 
 
-def _add_page(router: APIRouter, server: Server) -> None:
-    def file(request: Request, name: str) -> Response:
-        found = server.files.get(name)
-        if found is None:
-            raise ApiError(404, "the page has no such file")
-        headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == found.tag:
-            return Response(status_code=304, headers=headers)
-        return Response(found.content, media_type=found.type, headers=headers)
-
-    @router.get("/", include_in_schema=False)
-    async def page(request: Request) -> Response:
-        return file(request, PAGE)
-
-    @router.get("/static/{name}", include_in_schema=False)
-    async def static(request: Request, name: str) -> Response:
-        return file(request, name)
-
-
-def _add_facts(router: APIRouter, server: Server) -> None:
+def _add_facts(router: APIRouter, state: ServerState) -> None:
     @router.get("/healthz", response_model=answers.Health, responses=problems())
     async def health() -> Response:
-        """Whether the server is there."""
+        """Whether the server runs."""
         return _json(b'{"status":"ok"}')
 
     @router.get(
@@ -123,21 +105,21 @@ def _add_facts(router: APIRouter, server: Server) -> None:
         responses=problems() | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
     )
     async def metrics() -> Response:
-        """Numbers for Prometheus."""
-        return Response(server.counts.text(), headers={"Content-Type": CONTENT_TYPE})
+        """Counts of requests and their times, for Prometheus."""
+        return Response(state.counts.text(), headers={"Content-Type": CONTENT_TYPE})
 
     @router.get("/api/info", response_model=answers.Info, responses=problems(422))
     async def info(request: Request) -> Response:
-        """What there is to know of the collection and its server."""
+        """Facts about the collection and the server."""
         known = bool(request.scope["authorised"])
-        return _json(to_json(await server.filtering.run(server.service.info, known)))
+        return _json(to_json(await state.filtering.run(state.served.info, known)))
 
     @router.post("/api/session", status_code=204, responses=problems())
     async def log_in(request: Request) -> Response:
-        """A cookie in place of the token, for browsers."""
-        settings = server.settings
+        """Exchange the token for a cookie, for browsers."""
+        settings = state.settings
         if settings.token is not None and not request.scope["by_token"]:
-            raise ApiError(401, "that is not the token", {"WWW-Authenticate": "Bearer"})
+            raise ApiError(401, "that is not the right token", {"WWW-Authenticate": "Bearer"})
         answer = Response(status_code=204)
         if settings.token is not None:
             is_secure = request.url.scheme == "https"
@@ -152,37 +134,26 @@ def _add_facts(router: APIRouter, server: Server) -> None:
 
     @router.delete("/api/session", status_code=204, responses=problems())
     async def log_out() -> Response:
-        """Forget the cookie."""
+        """Delete the cookie."""
         answer = Response(status_code=204)
-        answer.delete_cookie(server.settings.cookie, httponly=True, samesite="strict")
+        answer.delete_cookie(state.settings.cookie, httponly=True, samesite="strict")
         return answer
 
 
-def _add_search(router: APIRouter, server: Server) -> None:
-    service = server.service
+def _add_search(router: APIRouter, state: ServerState) -> None:
+    served = state.served
 
     async def by_query(query: SearchQuery, started: float) -> Response:
-        if query.name is not None:
-            lane = server.filtering if query.label or query.where is not None else server.reading
-            return _json(await lane.run(service.search_name, query.name, query, started))
-        kind = "id" if query.id is not None else "code"
+        kind = next(kind for kind in ("name", "id", "code") if getattr(query, kind) is not None)
         code = None if query.code is None else bytes.fromhex(query.code)
-        question = Question(kind, query.page, code=code, id=query.id, started=started)
-        return _json(await server.search(question, query))
+        own = query.query(name=query.name, item=query.id, code=code, model=query.model)
+        question = Question(kind, own, query.limit, started)
+        return _json(await state.search(question, query))
 
     async def by_picture(picture: bytes, how: SearchParameters, started: float) -> Response:
-        while True:
-            values, encoder = await server.pictures.run(service.project_picture, picture)
-            question = Question(
-                "picture",
-                how.page,
-                values=values,
-                encoder=encoder,
-                started=started,
-                is_asymmetric=how.is_asymmetric,
-            )
-            with suppress(OtherModel):
-                return _json(await server.search(question, how))
+        question = Question("picture", how.query(picture=picture), how.limit, started)
+        await state.pictures.run(served.prepare, question)
+        return _json(await state.search(question, how))
 
     @router.get(
         "/api/search", response_model=answers.SearchResults, responses=problems(404, 409, 422)
@@ -200,60 +171,56 @@ def _add_search(router: APIRouter, server: Server) -> None:
     async def search_with(request: Request) -> Response:
         """Find items by a picture, by its features, or by anything else as JSON.
 
-        The parameters are in the address, for a form in its fields or in the address, and for JSON
-        in the body.
+        Parameters are in the query string; with a form they may also be its fields; with JSON they
+        are in the body.
         """
         started = perf_counter()
-        size = room(request, max(MOST_JSON, server.settings.bytes))
-        with server.budget(size).reserve(size):
-            body = await read_search(request, server.settings)
+        size = room(request, max(MOST_JSON, state.settings.bytes))
+        with state.budget(size).reserve(size):
+            body = await read_search(request, state.settings)
             if body.query is not None:
                 return await by_query(body.query, started)
             how = body.parameters
             if body.picture is not None:
                 return await by_picture(body.picture, how, started)
-            question = Question(
-                "features",
-                how.page,
-                body.features,
-                started=started,
-                is_asymmetric=how.is_asymmetric,
-            )
-            return _json(await server.search(question, how))
+            assert body.features is not None
+            sample = Sample(Dataset(body.features[None]))
+            question = Question("features", how.query(sample=sample), how.limit, started)
+            return _json(await state.search(question, how))
 
 
-def _add_why(router: APIRouter, server: Server) -> None:
-    service = server.service
+def _add_why(router: APIRouter, state: ServerState) -> None:
+    served = state.served
 
     @router.get(
         "/api/why",
         response_model=answers.WhyName | answers.WhyCode,
-        responses=problems(404, 422),
+        responses=problems(404, 409, 422),
     )
     async def why(query: Annotated[WhyQuery, Query()]) -> Response:
-        """What a name, or the code of an item or of a picture, means to the model."""
+        """What a name, a code or the code of an item means to the model."""
         if query.name is not None:
-            meaning = await server.reading.run(service.why_name, query.name)
+            meaning = await state.reading.run(served.why_name, query.name)
         else:
-            meaning = await server.filtering.run(service.why_code, query.code, query.id)
+            meaning = await state.filtering.run(served.why_code, query)
         return _json(to_json(meaning))
 
 
-def _add_items(router: APIRouter, server: Server) -> None:
-    service = server.service
+def _add_items(router: APIRouter, state: ServerState) -> None:
+    served = state.served
     jpeg: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": BYTES}}}
 
     @router.get("/api/items", response_model=answers.Items, responses=problems(422))
     async def items(query: Annotated[ItemsQuery, Query()]) -> Response:
-        """Items in the order of their ids."""
+        """List items in the order of their ids."""
         is_filtered = query.label or query.where is not None
-        lane = server.filtering if is_filtered else server.reading
-        return _json(to_json(await lane.run(service.items, query)))
+        lane = state.filtering if is_filtered else state.reading
+        return _json(to_json(await lane.run(served.items, query)))
 
     @router.get("/api/items/{id}", response_model=answers.Item, responses=problems(404, 422))
     async def item(number: Number) -> Response:
         """One item."""
-        return _json(to_json(await server.reading.run(service.item, number)))
+        return _json(to_json(await state.reading.run(served.item, number)))
 
     @router.get(
         "/api/items/{id}/thumbnail",
@@ -261,8 +228,8 @@ def _add_items(router: APIRouter, server: Server) -> None:
         responses=problems(404, 422) | jpeg,
     )
     async def thumbnail(number: Number) -> Response:
-        """The small picture of an item."""
-        return _picture(await server.reading.run(service.thumbnail, number))
+        """The small picture of an item, as JPEG."""
+        return _picture(await state.reading.run(served.thumbnail, number))
 
     @router.get(
         "/api/items/{id}/picture",
@@ -270,12 +237,12 @@ def _add_items(router: APIRouter, server: Server) -> None:
         responses=problems(404, 422) | jpeg,
     )
     async def picture(number: Number) -> Response:
-        """The picture of an item, as large as a screen."""
-        return _picture(await server.pictures.run(service.picture, number))
+        """The picture of an item, as JPEG, at most as large as a screen."""
+        return _picture(await state.pictures.run(served.picture, number))
 
 
-def _add_changes(router: APIRouter, server: Server) -> None:
-    service = server.service
+def _add_changes(router: APIRouter, state: ServerState) -> None:
+    served = state.served
 
     @router.post(
         "/api/items",
@@ -286,24 +253,24 @@ def _add_changes(router: APIRouter, server: Server) -> None:
     )
     async def add(request: Request) -> Response:
         """Add pictures; the server keeps a copy of each."""
-        size = room(request, server.settings.bytes * MOST_FILES)
-        with server.large.reserve(size):
-            files, labels = await read_upload(request, server.settings, MOST_FILES)
-            added = await server.writing.run(service.add, files, labels)
+        size = room(request, state.settings.bytes * MOST_FILES)
+        with state.large.reserve(size):
+            files, labels = await read_upload(request, state.settings, MOST_FILES)
+            added = await state.writing.run(served.add, files, labels)
         return _json(to_json(added), 201)
 
     @router.delete("/api/items/{id}", status_code=204, responses=problems(404, 409, 422))
     async def remove(number: Number) -> Response:
         """Remove an item."""
-        await server.writing.run(service.remove, number)
+        await state.writing.run(served.remove, number)
         return Response(status_code=204)
 
 
-def _add_map(router: APIRouter, server: Server) -> None:
+def _add_map(router: APIRouter, state: ServerState) -> None:
     @router.get("/api/map", response_model=answers.Map, responses=problems())
     async def facts() -> Response:
-        """What the map shows; asking for it has it made."""
-        return _json(to_json(await server.reading.run(server.atlas.facts)))
+        """Facts about the map; the first request starts to make it."""
+        return _json(to_json(await state.reading.run(state.atlas.facts)))
 
     @router.get(
         "/api/map/points",
@@ -314,14 +281,14 @@ def _add_map(router: APIRouter, server: Server) -> None:
         """The points of the map.
 
         Little-endian: uint32 n, uint32 0, float64 id[n], uint16 x[n], uint16 y[n], uint16
-        category[n], which counts the categories of /api/map; 65535 stands for none.
+        category[n]: the index of a category in the list of /api/map, or 65535 for none.
         """
-        packed = await server.reading.run(server.atlas.points)
+        packed = await state.reading.run(state.atlas.points)
         if packed is None:
             raise ApiError(404, "there is no map yet")
         return Response(packed, media_type="application/octet-stream")
 
 
 def body_schema() -> dict[str, Any]:
-    """What a search in JSON looks like, for the description of the API."""
+    """JSON schema of a search, for the description of the API."""
     return BodyQuery.model_json_schema()

@@ -1,4 +1,4 @@
-"""The application: routes, what becomes of errors, and the description of the API."""
+"""The ASGI application: its layers, the answers to errors, and the description of the API."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -17,43 +17,43 @@ from zshash.web.api import body_schema, make_router
 from zshash.web.bodies import explain
 from zshash.web.counting import Meter
 from zshash.web.errors import WRONG, ApiError, describe
-from zshash.web.express import Express
 from zshash.web.guard import Guard
-from zshash.web.server import Server
 from zshash.web.settings import Settings
+from zshash.web.shortcut import Shortcut
+from zshash.web.state import ServerState
 
 __all__ = ["create_app"]
 
-SHORT = [("POST", "/api/search")]
-OWN = ("name", "id", "code")  # parameters that a body takes the place of
+SHORT = [("POST", "/api/search")]  # routes on the shortcut around FastAPI
+OWN = ("name", "id", "code")  # parameters of GET that POST has in its body
 
 
 def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
-    """A collection as an ASGI application.
+    """ASGI application that serves a collection.
 
     Parameters
     ----------
     folder : path-like
-        Of the collection.
+        Folder of the collection.
     settings : Settings, optional
 
     Returns
     -------
     ASGI application
-        Its state ends with the lifespan of the application.
+        It closes the collection when its lifespan ends.
 
     Raises
     ------
     CollectionError
-        If there is no collection, or it can not be used.
+        If the folder holds no collection, or one that can not be used.
     """
     settings = settings or Settings()
-    server = Server(Path(folder).absolute(), settings)
+    state = ServerState(Path(folder).absolute(), settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await anyio.to_thread.run_sync(server.close)
+        await anyio.to_thread.run_sync(state.close)
 
     app = FastAPI(
         title="zshash",
@@ -65,14 +65,14 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    router = make_router(server)
+    router = make_router(state)
     app.include_router(router)
-    _add_handlers(app, router, server.service.folders)
+    _add_handlers(app, router, state.served.folders)
     _complete(app)
-    express = Express(
-        app, router, SHORT, lambda error: _answer(describe(error, server.service.folders))
+    shortcut = Shortcut(
+        app, router, SHORT, lambda error: _answer(describe(error, state.served.folders))
     )
-    return Meter(Guard(express, settings), server.counts)
+    return Meter(Guard(shortcut, settings), state.counts)
 
 
 def _answer(error: ApiError) -> Response:
@@ -90,9 +90,9 @@ def _add_handlers(app: FastAPI, router: APIRouter, folders: Sequence[Path]) -> N
 
     async def unknown(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        text = {404: "there is nothing here", 405: "this method has no meaning here"}
+        text = {404: "there is nothing here", 405: "this address does not take this method"}
         detail, headers = text.get(error.status_code, str(error.detail)), dict(error.headers or {})
-        if error.status_code == 405:  # by several routes, and the error knows one of them
+        if error.status_code == 405:  # several routes may have the path, and the error names one
             headers["Allow"] = ", ".join(_methods(router, request.url.path)) or headers["Allow"]
         return _answer(ApiError(error.status_code, detail, headers))
 
@@ -103,14 +103,14 @@ def _add_handlers(app: FastAPI, router: APIRouter, folders: Sequence[Path]) -> N
 
 
 def _methods(router: APIRouter, path: str) -> list[str]:
-    """What may be done with an address."""
+    """Methods that some route has for a path."""
     routes = [route for route in router.routes if isinstance(route, APIRoute)]
     found = [route.methods or set() for route in routes if route.path_regex.match(path)]
     return sorted(method for methods in found for method in methods)
 
 
 def _complete(app: FastAPI) -> None:
-    """Describe what FastAPI can not know: bodies that are told apart by their types."""
+    """Add to the OpenAPI document what FastAPI can not know: bodies of several content types."""
     description = app.openapi()
     schemas = description["components"]["schemas"]
     schemas["BodyQuery"] = body_schema()

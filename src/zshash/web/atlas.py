@@ -1,10 +1,10 @@
 """The map of a collection, kept up to date in a thread of its own.
 
-Whoever asks gets the map that is there, at once. A map takes what it needs from the collection
-first, a few items at a time so that searches get their turn, and computes without it afterwards.
+A request gets the last finished map at once. To make a map, the thread first reads codes and labels
+from the collection, a few items at a time so that searches get their turn; then it computes without
+the collection.
 """
 
-import copy
 import logging
 import threading
 import time
@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.collection import Collection, CollectionError, Item
-from zshash.collection.files import noted_generation
+from zshash.collection.storage.files import noted_generation
 from zshash.semantics.names import normalise
 from zshash.web.layout import Layout, Places
 
-__all__ = ["Atlas"]
+__all__ = ["Atlas", "items_left"]
 
 ITEMS_AT_ONCE = 2000
 MOST_CATEGORIES = 500
 NO_CATEGORY = 65535
-RETRY_AFTER = 60.0  # seconds after a failure in which the same collection is not tried again
-PAUSE = 0.001  # seconds between reading items, in which somebody else gets the collection
+RETRY_AFTER = 60.0  # seconds after a failure before an unchanged collection is tried again
+PAUSE = 0.001  # seconds between reads of items, in which other threads get the collection
 PATIENCE = 1.0  # seconds that `close` waits for a computation
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio
 
@@ -43,7 +43,7 @@ class Atlas:
     ----------
     collection : Collection
     most : int
-        How many items to show; of more, a part that is spread evenly over their ids.
+        Most items to show; of a larger collection, a part that is spread evenly over the ids.
 
     Examples
     --------
@@ -73,10 +73,10 @@ class Atlas:
         self._base: _Base | None = None
 
     def facts(self) -> dict[str, Any]:
-        """What there is to say of the map, ready for JSON; begins to make one where it is time.
+        """Facts about the map, ready for JSON; starts to make a new map if the last one is old.
 
-        Its `state` is "computing" where there is none yet, "ready", "empty" or "failed". The
-        other facts are those of the map that `points` gives.
+        `state` is "computing" while there is no map yet, or "ready", "empty" or "failed". The
+        other facts describe the map whose points `points` returns.
         """
         with self._changing:
             is_working = self._begin()
@@ -99,31 +99,31 @@ class Atlas:
         """Ids, places and categories of all items on the map; None while there is no map.
 
         Little-endian: uint32 n, uint32 0, float64 id[n], uint16 x[n], uint16 y[n] and uint16
-        category[n], a place among the `categories` of `facts`, or 65535.
+        category[n]: the index of a category in the `categories` of `facts`, or 65535 for none.
         """
         with self._changing:
             return self._made.points if self._made else None
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until no map is being made; False where that takes longer than `timeout` seconds."""
+        """Wait until no map is being made; False if that takes longer than `timeout` seconds."""
         thread = self._thread
         if thread:
             thread.join(timeout)
         return not (thread and thread.is_alive())
 
     def close(self) -> None:
-        """Make no more maps, and leave the collection alone from now on.
+        """Make no more maps, and do not read the collection any more.
 
-        Waits for a computation under way, but not for long: it is given up where it lasts.
+        Waits a moment for a running computation, and then gives it up.
         """
         with self._changing:
             self._is_closed = True
-        with self._using:  # whoever reads from the collection has done so
+        with self._using:  # wait until the thread has finished reading the collection
             pass
         self.wait(PATIENCE)
 
     def _begin(self) -> bool:
-        """Begin to make a map unless there is no need; whether one is being made."""
+        """Start to make a map if one is needed; True if one is being made."""
         if self._thread:
             return True
         generation = noted_generation(self._collection.path)
@@ -138,7 +138,7 @@ class Atlas:
         return True
 
     def _work(self, generation: int) -> None:
-        """Make a map, whatever happens."""
+        """Make a map, and note it or its failure."""
         made, failure = None, None
         try:
             made = self._make()
@@ -152,26 +152,30 @@ class Atlas:
 
     def _make(self) -> "_Map":
         with self._reading() as collection:
-            generation, model = collection.generation, collection.encoder.checksum
-            index = copy.copy(collection.index)  # as it is now, whoever changes it later
-            seen = set(map(normalise, collection.seen))
+            view = collection.view()  # stays as it is now when the collection changes
+        index, model = view.index, view.model
+        seen = set(map(normalise, model.seen))
         ids, labels = self._labels(_sample(index.ids, self._most))
         codes = index.get(ids)
-        places = self._layout(model, index.ids, codes, index.n_bits).place(codes)
+        with self._reading() as collection:
+            is_of_one_model = collection.model is model
+        if not is_of_one_model:  # an index on a server may have given codes of both models
+            return self._make()
+        places = self._layout(model.checksum, index.ids, codes, index.n_bits).place(codes)
         names, numbers, counts = _categories(labels)
         categories = [
             {"label": name, "seen": normalise(name) in seen, "items": count}
             for name, count in zip(names, counts, strict=True)
         ]
         points = _packed(ids, places, numbers)
-        return _Map(generation, len(ids), len(index), categories, points)
+        return _Map(view.generation, len(ids), len(index), categories, points)
 
     def _labels(self, ids: Ids) -> tuple[Ids, list[str | None]]:
-        """Those items that are still there, and the first label of each."""
+        """Ids that still have an item, and the first label of each item."""
         items: list[tuple[int, str | None]] = []
         for start in range(0, len(ids), ITEMS_AT_ONCE):
             with self._reading() as collection:
-                found = _there(collection, ids[start : start + ITEMS_AT_ONCE])
+                found = items_left(collection, ids[start : start + ITEMS_AT_ONCE])
             items += [(item.id, item.labels[0] if item.labels else None) for item in found]
             time.sleep(PAUSE)
         return np.array([number for number, _ in items], dtype=np.int64), [
@@ -179,7 +183,7 @@ class Atlas:
         ]
 
     def _layout(self, model: str, ids: Ids, codes: NDArray[np.uint8], n_bits: int) -> Layout:
-        """The layout of the last map, or a new one where much has changed since."""
+        """The layout of the last map, or a new one if much has changed since."""
         base = self._base
         if base is None or base.layout.n_bits != n_bits or not base.serves(model, ids):
             newest = int(ids[-1]) if len(ids) else -1
@@ -188,7 +192,7 @@ class Atlas:
 
     @contextmanager
     def _reading(self) -> Iterator[Collection]:
-        """The collection, which nobody closes meanwhile."""
+        """The collection, which is not closed while it is read."""
         with self._using:
             if self._is_closed:
                 raise _ClosedError
@@ -196,7 +200,7 @@ class Atlas:
 
 
 class _ClosedError(Exception):
-    """Nobody wants the map any more."""
+    """The atlas was closed while it made a map."""
 
 
 @dataclass(frozen=True)
@@ -214,13 +218,13 @@ class _Failure:
     time: float
 
     def lasts(self, generation: int) -> bool:
-        """Whether there is no point in trying again."""
+        """Whether it is too early to try again with the same generation."""
         return generation == self.generation and time.monotonic() < self.time + RETRY_AFTER
 
 
 @dataclass(frozen=True)
 class _Base:
-    """A layout, and which items there were: ids are given once, so later ones are larger."""
+    """A layout and the items it was made for: newer items have larger ids than `newest`."""
 
     layout: Layout
     model: str
@@ -228,17 +232,17 @@ class _Base:
     newest: int
 
     def serves(self, model: str, ids: Ids) -> bool:
-        """Whether the codes are of the same model, and at most a quarter has come or gone."""
+        """Whether the model is the same and at most a quarter of the items was added or removed."""
         added = len(ids) - int(np.searchsorted(ids, self.newest, side="right"))
         removed = self.n - (len(ids) - added)
         return model == self.model and 4 * (added + removed) <= self.n
 
 
 def _sample(ids: Ids, most: int) -> Ids:
-    """At most so many ids, spread evenly, which stay when others are added.
+    """At most `most` of the ids, spread evenly; most of them stay chosen when ids are added.
 
-    Multiples of the golden ratio, without what is before the point, spread evenly: those ids are
-    taken whose multiples are the smallest.
+    The fractional parts of the ids' multiples of the golden ratio are spread evenly. The ids with
+    the smallest fractional parts are chosen.
     """
     if len(ids) <= most:
         return ids
@@ -246,8 +250,8 @@ def _sample(ids: Ids, most: int) -> Ids:
     return np.sort(ids[np.argpartition(multiples, most)[:most]])
 
 
-def _there(collection: Collection, ids: Ids) -> list[Item]:
-    """The items under those of the ids that are still in use."""
+def items_left(collection: Collection, ids: Ids) -> list[Item]:
+    """Items with these ids, without ids that no item has any more."""
     while True:
         try:
             return collection.items(ids)
@@ -259,7 +263,7 @@ def _there(collection: Collection, ids: Ids) -> list[Item]:
 
 
 def _categories(labels: list[str | None]) -> tuple[list[str], NDArray[np.uint16], list[int]]:
-    """The most frequent labels, the number of each item's label among them, and their counts."""
+    """The most frequent labels, the index among them for each item, and the count of each label."""
     counts = Counter(label for label in labels if label is not None)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_CATEGORIES]
     number = {label: i for i, (label, _) in enumerate(ordered)}
@@ -268,7 +272,7 @@ def _categories(labels: list[str | None]) -> tuple[list[str], NDArray[np.uint16]
 
 
 def _packed(ids: Ids, places: Places, numbers: NDArray[np.uint16]) -> bytes:
-    """Points as `Atlas.points` gives them."""
+    """Points in the bytes that `Atlas.points` returns."""
     x, y = np.rint(np.float64(65535) * places.T)
     columns = [([len(ids), 0], "<u4"), (ids, "<f8"), (x, "<u2"), (y, "<u2"), (numbers, "<u2")]
     return b"".join(np.asarray(column).astype(kind).tobytes() for column, kind in columns)

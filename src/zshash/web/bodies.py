@@ -1,4 +1,4 @@
-"""Bodies of requests: read within limits of size and time, and told apart by their types."""
+"""Bodies of requests: read within limits of size and time, and parsed by their content type."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
@@ -23,14 +23,14 @@ __all__ = ["Body", "explain", "read_search", "read_upload", "room"]
 SLACK = 2**20  # bytes of a form besides its files
 MOST_JSON = 4 * 2**20
 MOST_FIELDS = 256
-MOST_LETTERS = 1000  # of a label
+MOST_LETTERS = 1000  # characters of a label
 CHARSETS = ("", "utf-8", "utf8", "us-ascii")
 SEVERAL = ("label",)  # parameters that may be given more than once
 TYPES = "multipart/form-data, image/*, application/octet-stream or application/json"
 
 
 class Body(NamedTuple):
-    """What a search asks for: one of picture, features and query, and how to search."""
+    """Body of a search: its parameters, and one of picture, features and query."""
 
     parameters: SearchParameters
     picture: bytes | None = None
@@ -39,7 +39,7 @@ class Body(NamedTuple):
 
 
 async def read_search(request: Request, settings: Settings) -> Body:
-    """The body of a search, whatever its type."""
+    """Read the body of a search, of any content type."""
     kind = _type(request)
     if kind == "application/json":
         content = await _read(request, MOST_JSON, settings.seconds)
@@ -52,7 +52,7 @@ async def read_search(request: Request, settings: Settings) -> Body:
         try:
             files = await _files(form, settings.bytes)
             if len(files) != 1:
-                raise ApiError(422, "picture: a form has exactly one file under this name")
+                raise ApiError(422, "picture: a form must have exactly one file in this field")
             fields = [(name, value) for name, value in form.multi_items() if name != "picture"]
             given = [*request.query_params.multi_items(), *fields]
             return Body(_parsed(given), picture=files[0][1])
@@ -73,7 +73,7 @@ async def read_search(request: Request, settings: Settings) -> Body:
 async def read_upload(
     request: Request, settings: Settings, most: int
 ) -> tuple[list[tuple[str, bytes]], list[str]]:
-    """Names and contents of files that were sent, and the labels that go with them."""
+    """Read the body of an upload: names and contents of its files, and labels for all of them."""
     if _type(request) != "multipart/form-data":
         raise ApiError(415, "pictures are sent as multipart/form-data")
     form = await _read_form(request, settings.bytes * most, most, settings.seconds * 4)
@@ -86,14 +86,14 @@ async def read_upload(
     if others:
         raise ApiError(422, f"{min(others)}: a form has fields picture and label only")
     if not files:
-        raise ApiError(422, "picture: a form has at least one file under this name")
+        raise ApiError(422, "picture: a form must have at least one file in this field")
     if any(len(label) > MOST_LETTERS for label in labels):
         raise ApiError(422, f"label: a label has at most {MOST_LETTERS} characters")
     return files, [label.strip() for label in labels if label.strip()]
 
 
 def as_vector(features: list[float]) -> NDArray[np.float32]:
-    """Numbers as they are hashed; what float32 can not hold becomes infinity."""
+    """Features as float32; numbers that are too large become infinity."""
     with np.errstate(over="ignore"):
         return np.array(features, dtype=np.float64).astype(np.float32)
 
@@ -109,7 +109,7 @@ def _charset(request: Request) -> str:
 
 def _parsed_json(content: bytes, request: Request) -> BodyQuery:
     if request.query_params:
-        raise ApiError(422, "with JSON all parameters are in the body, none in the address")
+        raise ApiError(422, "with JSON all parameters are in the body, none in the query string")
     try:
         return BodyQuery.model_validate_json(content)
     except ValidationError as error:
@@ -120,7 +120,7 @@ def _parsed(given: Iterable[tuple[str, Any]]) -> SearchParameters:
     values: dict[str, Any] = {}
     for name, value in given:
         if not isinstance(value, str):
-            raise ApiError(422, f"{name}: there is a file where a text is wanted")
+            raise ApiError(422, f"{name}: this field must be a text, not a file")
         if name in SEVERAL:
             values.setdefault(name, []).append(value)
         else:
@@ -132,7 +132,7 @@ def _parsed(given: Iterable[tuple[str, Any]]) -> SearchParameters:
 
 
 def explain(problems: Iterable[Any]) -> str:
-    """What is wrong with parameters, in one sentence.
+    """One sentence that says what is wrong with parameters.
 
     >>> explain([{"loc": ("query", "k"), "msg": "Input should be a valid integer"}])
     'k: input should be a valid integer'
@@ -142,27 +142,27 @@ def explain(problems: Iterable[Any]) -> str:
         steps = [str(step) for step in problem["loc"] if step not in ("query", "path")]
         place = ".".join(step if len(step) <= 50 else f"{step[:50]}…" for step in steps)
         text = str(problem["msg"]).removeprefix("Value error, ")
-        if problem.get("type") == "string_pattern_mismatch":  # nobody wants to read the pattern
-            text = "hexadecimal digits are wanted, two for each byte"
+        if problem.get("type") == "string_pattern_mismatch":  # plain words in place of the pattern
+            text = "must be hexadecimal digits, two for each byte"
         text = text[:1].lower() + text[1:]
         parts.append(f"{place}: {text}" if place else text)
     return "; ".join(dict.fromkeys(parts[:5]))
 
 
 async def _read(request: Request, most: int, seconds: float) -> bytes:
-    """All of a body, or 413 or 408."""
+    """Read all of a body; 413 if it is too large, 408 if it takes too long."""
     async with _in_time(seconds):
         parts = [part async for part in _limited(request, most)]
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def _read_form(request: Request, most: int, files: int, seconds: float) -> FormData:
-    """A form with files; large ones are on the disk meanwhile.
+    """Read a form with files; large files are kept on the disk, not in memory.
 
-    It has to be UTF-8: some of Python's other encodings take minutes for a megabyte.
+    Only UTF-8 is accepted: some of Python's other encodings take minutes for a megabyte.
     """
     if _charset(request) not in CHARSETS:
-        raise ApiError(415, "a form is in UTF-8")
+        raise ApiError(415, "a form must be in UTF-8")
     parser = MultiPartParser(
         request.headers,
         _limited(request, most + SLACK),
@@ -174,9 +174,9 @@ async def _read_form(request: Request, most: int, files: int, seconds: float) ->
         async with _in_time(seconds):
             return await parser.parse()
     except MultiPartException as error:
-        raise ApiError(422, f"a form that can not be read: {error.message}") from None
+        raise ApiError(422, f"the form can not be read: {error.message}") from None
     except (KeyError, ValueError, HTTPException) as error:  # a header without its boundary
-        raise ApiError(422, "a form that can not be read") from error
+        raise ApiError(422, "the form can not be read") from error
 
 
 @asynccontextmanager
@@ -203,13 +203,13 @@ async def _limited(request: Request, most: int) -> AsyncGenerator[bytes, None]:
 
 
 def announced(request: Request, otherwise: int) -> int:
-    """How many bytes a request says that it has."""
+    """Number of bytes that a request announces; `otherwise` if it does not."""
     length = request.headers.get("content-length", "")
     return int(length[:20]) if length.isascii() and length.isdigit() else otherwise
 
 
 def room(request: Request, most: int) -> int:
-    """How many bytes to keep free for a body: what it announces, or all that it may have."""
+    """Bytes of memory to reserve for a body: its announced size, or `most` if it has none."""
     size = announced(request, most)
     if size > most + SLACK:
         raise _too_large(most)
@@ -221,11 +221,11 @@ def _too_large(most: int) -> ApiError:
 
 
 async def _files(form: FormData, most: int) -> list[tuple[str, bytes]]:
-    """Files under the name `picture`, each within the limit."""
+    """Names and contents of the files in the field `picture`; 413 if one is too large."""
     files = []
     for value in form.getlist("picture"):
         if not isinstance(value, UploadFile):
-            raise ApiError(422, "picture: a file is wanted")
+            raise ApiError(422, "picture: this field must be a file")
         if value.size is not None and value.size > most:
             raise _too_large(most)
         files.append((_name(value.filename), await value.read()))
@@ -233,6 +233,6 @@ async def _files(form: FormData, most: int) -> list[tuple[str, bytes]]:
 
 
 def _name(name: str | None) -> str:
-    """The last part of a file's name, as a text that can be stored."""
+    """The last part of a file's name, without characters that can not be printed."""
     last = (name or "").replace("\\", "/").rpartition("/")[2]
     return "".join(letter for letter in last if letter.isprintable())[:200]

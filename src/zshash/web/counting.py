@@ -1,4 +1,4 @@
-"""Numbers for a monitoring system, in the format of Prometheus."""
+"""Counts of requests and their times, in the format of Prometheus, for monitoring."""
 
 from time import perf_counter
 from typing import Any
@@ -17,7 +17,7 @@ METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")
 
 
 class Counts:
-    """What has been counted since the server was started."""
+    """Counts since the start of the server."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -38,11 +38,11 @@ class Counts:
         self._cells: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
     def watch(self, name: str, about: str, value: Any) -> None:
-        """A number that is asked for when it is wanted."""
+        """Add a number that `value()` returns whenever the counts are read."""
         Gauge(name, about, registry=self._registry).set_function(value)
 
     def count(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Note a request."""
+        """Count a request."""
         key = (route, method if method in METHODS else "other", status)
         cells = self._cells.get(key)
         if cells is None:
@@ -52,12 +52,12 @@ class Counts:
         cells[1].observe(seconds)
 
     def text(self) -> bytes:
-        """All of it, for Prometheus."""
+        """All counts, in the format of Prometheus."""
         return generate_latest(self._registry)
 
 
 class Meter:
-    """Counts the requests that go through it."""
+    """ASGI layer that counts the requests that go through it."""
 
     def __init__(self, app: App, counts: Counts) -> None:
         self._app, self._counts = app, counts
@@ -67,7 +67,7 @@ class Meter:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = perf_counter(), 499  # unless an answer begins, the client has gone
+        started, status = perf_counter(), 499  # where the client goes before an answer begins
 
         async def send_noted(message: Any) -> None:
             nonlocal status

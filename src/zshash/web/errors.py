@@ -1,4 +1,4 @@
-"""What goes wrong, as status and sentence."""
+"""Errors of the API: each is an HTTP status and one sentence."""
 
 import logging
 import os
@@ -6,27 +6,27 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from zshash._extras import MissingExtra
-from zshash.collection.errors import BusyError, CollectionError, DamagedError
+from zshash.collection.errors import BusyError, CollectionError, DamagedError, OtherModel
 from zshash.index.milvus import MilvusError
 
 __all__ = ["WRONG", "ApiError", "Busy", "describe"]
 
 WRONG = (ValueError, TypeError, ArithmeticError, MissingExtra, MilvusError)
-"""What the rest of the package raises where an input can not be used, or an index not reached."""
-SECONDS = 5  # until an index that does not answer is worth another try
+"""Errors that the package raises for an input it can not use or an index it can not reach."""
+SECONDS = 5  # Retry-After, where the index does not answer
 log = logging.getLogger("zshash.web")
 
 
 class ApiError(Exception):
-    """An answer other than the one that was asked for."""
+    """An answer with an error status and a sentence that says what is wrong."""
 
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers or {}
 
 
-class Busy(ApiError):  # noqa: N818, reads like what it says
-    """More work than there is room for."""
+class Busy(ApiError):  # noqa: N818, reads better without Error
+    """The answer 429: too many requests are waiting."""
 
     def __init__(self, seconds: int = 1) -> None:
         text = f"the server is busy: try again in {seconds} s"
@@ -34,13 +34,13 @@ class Busy(ApiError):  # noqa: N818, reads like what it says
 
 
 def describe(error: Exception, folders: Iterable[Path]) -> ApiError:
-    """The answer to a request that could not be met; it tells nothing of the server's disk."""
+    """The answer to a request that raised an error; its text does not show `folders`."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, MilvusError) or isinstance(error.__cause__, MilvusError):
         return _unreachable(error)
     status = 422
-    if isinstance(error, BusyError):
+    if isinstance(error, BusyError | OtherModel):
         status = 409
     elif isinstance(error, DamagedError):
         status = 500
@@ -53,9 +53,9 @@ def describe(error: Exception, folders: Iterable[Path]) -> ApiError:
 
 
 def _unreachable(error: Exception) -> ApiError:
-    """The answer where the index is on another server, which clients need not know of."""
+    """The answer where the index is on another server; clients do not see its address."""
     log.warning("%s", error)
     text = "the index of this collection does not answer: try again later"
     if isinstance(error, CollectionError):
-        text = "what was written is safe, but the index does not answer: it is taken over later"
+        text = "what was written is safe, but the index does not answer: it gets the change later"
     return ApiError(503, text, {"Retry-After": str(SECONDS)})

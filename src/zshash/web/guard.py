@@ -1,4 +1,4 @@
-"""Who may ask for what, and the headers that keep browsers from doing more than they should."""
+"""Checks of who may make a request, and headers that limit what browsers do with answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -38,10 +38,10 @@ RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADER
 
 
 class Guard:
-    """Lets a request through if it may be made.
+    """ASGI layer that refuses requests that the client may not make.
 
-    `scope["authorised"]` says whether it has shown the token, or none is needed;
-    `scope["by_token"]` whether it has shown the token itself.
+    It sets `scope["authorised"]`: the request has the token or the cookie, or the server has no
+    token; and `scope["by_token"]`: the request has the token itself.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Guard:
             return
         try:
             await self._app(scope, receive, send_guarded)
-        except asyncio.CancelledError:  # the server ends, and this request would not
+        except asyncio.CancelledError:  # the server is stopping and does not wait for this request
             if has_begun:
                 raise
             await _answer(ApiError(503, "the server has been stopped"), send_guarded)
@@ -100,7 +100,7 @@ class Guard:
             self._check_writing(scope, headers, by_token)
 
     def _check_host(self, headers: dict[bytes, str]) -> None:
-        """Refuse other names for this machine, as foreign pages may find for it."""
+        """Refuse foreign host names for this machine, with which a foreign page could reach it."""
         if not self._settings.is_local:
             return
         try:
@@ -108,18 +108,22 @@ class Guard:
         except ValueError:
             name = ""
         if name not in self._hosts and not is_loopback(name):
-            raise ApiError(403, "this server does not go by that name: --allow-host gives it more")
+            raise ApiError(
+                403, "this server does not answer to that host name: it was not started to allow it"
+            )
 
     def _check_writing(self, scope: Scope, headers: dict[bytes, str], by_token: bool) -> None:
         if not self._settings.writable:
-            raise ApiError(403, "this server only reads: --writable lets it change the collection")
+            raise ApiError(403, "this server only reads: it was not started as writable")
         if not scope["authorised"]:
-            raise _unauthorised("changing the collection takes the token")
+            raise _unauthorised("changing the collection needs the token")
         if not by_token and not _is_own_page(headers):
-            raise ApiError(403, "only this server's own page may do that with a cookie")
+            raise ApiError(
+                403, "only this server's own page may do that with a cookie: send the token"
+            )
 
     def _has_cookie(self, headers: dict[bytes, str]) -> bool:
-        """Whether it is among the cookies, whatever other servers of this machine call theirs."""
+        """Whether the request has the cookie of this server, perhaps beside those of others."""
         own = cookie_parser(headers.get(b"cookie", "")).get(self._settings.cookie)
         return own is not None and self._settings.knows_cookie(own)
 
@@ -130,7 +134,7 @@ def _bearer(headers: dict[bytes, str]) -> str:
 
 
 def _is_own_page(headers: dict[bytes, str]) -> bool:
-    """Whether a browser says that the request is from a page of this very server."""
+    """Whether the browser says that a page of this server makes the request."""
     origin = headers.get(b"origin")
     if origin is not None:
         return origin.partition("://")[2] == headers.get(b"host")

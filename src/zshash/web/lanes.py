@@ -1,6 +1,6 @@
-"""Work beside the event loop: a few threads for each kind, and only so many that wait for them.
+"""Threads for work beside the event loop, with limited queues: a lane for each kind of work.
 
-Whatever is slow or hostile fills its own lane; the others go on.
+Slow or hostile requests fill their own lane; the other lanes go on.
 """
 
 import asyncio
@@ -21,20 +21,21 @@ Waiting = tuple[Any, "asyncio.Future[Any]"]
 
 
 class Lane:
-    """Threads for one kind of work.
+    """Threads and a queue for one kind of work.
 
     Parameters
     ----------
     name : str
     threads : int
+        Number of threads.
     waiting : int
-        How many calls may wait for a thread; one more is `Busy`.
+        Number of calls that may wait for a thread; a further call raises `Busy`.
     seconds : float
-        How long a caller waits. Its thread goes on, and keeps its place in the lane until it is
-        done.
+        Longest time that a caller waits. After that its thread still finishes the work, and the
+        work counts as running until then.
     finishes : bool
-        Whether a caller waits longer once its turn has come, as for changes: it has to know what
-        became of them.
+        Whether a caller waits without limit once its work has begun. Changes to the collection do:
+        the caller has to know their outcome.
     """
 
     def __init__(
@@ -47,11 +48,11 @@ class Lane:
 
     @property
     def n(self) -> int:
-        """Calls that are worked on or wait."""
+        """Number of calls that are worked on or wait."""
         return self._n
 
     async def run(self, function: Callable[..., Answer], *args: Any) -> Answer:
-        """What a function gives, called by a thread of the lane."""
+        """Call a function in a thread of the lane, and return its result."""
         with self._mutex:
             if self._n >= self._most:
                 raise Busy
@@ -65,11 +66,11 @@ class Lane:
         answer = asyncio.wrap_future(future)
         try:
             done, _ = await asyncio.wait([answer], timeout=self._seconds)
-        except asyncio.CancelledError:  # nobody waits for it any more
+        except asyncio.CancelledError:  # the caller has gone
             future.cancel()
             answer.add_done_callback(_forget)
             raise
-        if not done and future.cancel():  # its turn has not come
+        if not done and future.cancel():  # the work has not begun
             raise Busy
         if not done and not self._finishes:
             answer.add_done_callback(_forget)
@@ -83,18 +84,18 @@ class Lane:
             self._n -= 1
 
     def close(self) -> None:
-        """Wait for what has begun; nothing begins any more."""
+        """Wait for work that has begun, and begin no more."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _forget(answer: "asyncio.Future[Any]") -> None:
-    """Take note of an answer that nobody waits for any more."""
+    """Read the error of an answer that nobody waits for, so that asyncio does not log it."""
     if not answer.cancelled():
         answer.exception()
 
 
 class Budget:
-    """Bytes that all bodies of a kind may take together.
+    """Limit for the bytes of all bodies of one kind that are in memory at the same time.
 
     >>> budget = Budget(100)
     >>> with budget.reserve(60), budget.reserve(60):
@@ -108,7 +109,7 @@ class Budget:
 
     @contextmanager
     def reserve(self, n: int) -> Iterator[None]:
-        """Room for a body while it is read and worked on; used by the event loop alone."""
+        """Reserve `n` bytes while a body is read and worked on; only the event loop calls this."""
         if n > self._left:
             raise Busy
         self._left -= n
@@ -119,16 +120,16 @@ class Budget:
 
 
 class Batcher(Generic[Question, Answer]):
-    """One thread that answers all questions that have come in while it answered those before.
+    """One thread that answers, together, all questions that came while it answered others.
 
     Parameters
     ----------
     answer : callable
-        Takes a list of questions and gives as many answers, or exceptions in their places.
+        Takes a list of questions and returns as many answers; an answer may be an exception.
     most : int
-        Questions at a time.
+        Number of questions that are answered together.
     waiting : int
-        How many may wait; one more is `Busy`.
+        Number of questions that may wait; a further question raises `Busy`.
     """
 
     def __init__(
@@ -145,11 +146,11 @@ class Batcher(Generic[Question, Answer]):
 
     @property
     def n(self) -> int:
-        """Questions that are worked on or wait."""
+        """Number of questions that are worked on or wait."""
         return self._n
 
     async def ask(self, question: Question) -> Answer:
-        """The answer to a question."""
+        """Ask a question, and wait for its answer."""
         if self._n >= self._waiting or not self._thread.is_alive():
             raise Busy
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -172,7 +173,7 @@ class Batcher(Generic[Question, Answer]):
     def _answers(self, questions: list[Question]) -> Sequence[Answer | Exception]:
         try:
             return self._answer(questions)
-        except Exception as error:  # of all of them, and the thread has to live on
+        except Exception as error:  # an error of all questions; the thread must not end
             return [error] * len(questions)
 
     def _give(self, questions: list[Waiting], answers: Sequence[Any]) -> None:
@@ -191,6 +192,6 @@ class Batcher(Generic[Question, Answer]):
                 future.set_result(answer)
 
     def close(self) -> None:
-        """Answer what has been asked, and end."""
+        """Answer the questions that wait, and end the thread."""
         self._queue.put(None)
         self._thread.join()

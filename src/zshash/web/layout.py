@@ -1,12 +1,13 @@
 """Places for codes on a map: codes that differ in few bits lie near each other.
 
-1. Landmarks: of the distinct codes, some as they come (where there are many items, there are many
-   landmarks) and some of those that lie far from these, so that small groups have theirs.
+1. Some of the distinct codes become landmarks. Most are drawn at random by the number of items, so
+   dense regions get many landmarks. The others are drawn far from these, so that small groups get
+   landmarks, too.
 2. t-SNE puts the landmarks on the map. It starts from their principal components, so the same codes
-   give the same map, and what lies far apart on it tends to differ in many bits.
-3. Every other code goes to the mean of its nearest landmarks, the nearest counting most.
-4. Items of the same code lie around its place like the seeds of a sunflower, so a pile of them
-   looks as large as it is.
+   give the same map, and codes that lie far apart on it tend to differ in many bits.
+3. Every other code goes to the weighted mean of its nearest landmarks; the nearest weigh most.
+4. Items of the same code lie around its place like the seeds of a sunflower, so more items take a
+   larger area.
 """
 
 from typing import Any, Self
@@ -22,12 +23,12 @@ from zshash.index import HammingIndex
 
 __all__ = ["Layout", "place"]
 
-AS_THEY_COME, FAR = 1200, 300  # landmarks of both kinds
+AS_THEY_COME, FAR = 1200, 300  # landmarks drawn by the number of items, and far from those
 PERPLEXITY, LEAST_PERPLEXITY = 30.0, 2.0
 ITERATIONS = 600
-FLAT = 3  # so few landmarks have their true distances on the map
-NEIGHBOURS = 8  # landmarks that a code is put between
-DISC = 0.08  # radius of all items in one pile; as much of the map's rim is free of landmarks
+FLAT = 3  # up to so many landmarks have their true distances on the map, without t-SNE
+NEIGHBOURS = 8  # landmarks whose mean is the place of a code
+DISC = 0.08  # radius of a disc with all items; also the margin of the map without landmarks
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 CODES_AT_ONCE = 20_000
 
@@ -47,14 +48,14 @@ def place(codes: Codes, n_bits: int, *, random_state: int = 0) -> Places:
 
 
 class Layout:
-    """A map that stays as it is while items come and go.
+    """A map whose places stay the same when items are added or removed.
 
     Parameters
     ----------
     n_bits : int
         Length of the codes.
     random_state : int
-        Which landmarks are chosen.
+        Seed of the random choice of landmarks.
 
     Examples
     --------
@@ -77,7 +78,7 @@ class Layout:
         return self
 
     def place(self, codes: Codes) -> Places:
-        """Places (n, 2) in the unit square for packed codes, by the landmarks there are."""
+        """Places (n, 2) in the unit square for packed codes, between the landmarks of `fit`."""
         distinct, numbers, counts = _distinct(check_codes("codes", codes, self.n_bits))
         if not len(distinct):
             return np.empty((0, 2), dtype=np.float32)
@@ -89,9 +90,9 @@ class Layout:
         return np.asarray(between[numbers] + spread, dtype=np.float32)
 
     def _between(self, codes: Codes) -> NDArray[np.float64]:
-        """The mean of the nearest landmarks, or the one that is the code itself.
+        """Weighted mean of the nearest landmarks; the landmark itself where the code is one.
 
-        How much less a landmark counts for each bit depends on how far the others are.
+        How fast the weight falls with each bit depends on how far the other landmarks are.
         """
         distances, near = self._landmarks.search(codes, NEIGHBOURS)
         nearest, beyond = distances[:, :1], distances - distances[:, :1]
@@ -102,7 +103,7 @@ class Layout:
 
 
 def _distinct(codes: Codes) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct codes, the number of each item's code among them, and how many have each."""
+    """The distinct codes, the index among them for each item, and the number of items of each."""
     as_words = words(codes)
     order = np.lexsort(as_words.T)
     sorted_words = as_words[order]
@@ -116,7 +117,7 @@ def _distinct(codes: Codes) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]
 def _landmarks(
     distinct: Codes, counts: NDArray[np.int64], n_bits: int, rng: np.random.Generator
 ) -> Codes:
-    """Landmarks of both kinds; all codes where there are no more than that."""
+    """Landmarks of both kinds; all codes if there are no more than wanted."""
     if len(distinct) <= AS_THEY_COME + FAR:
         return distinct
     some = _drawn(AS_THEY_COME, counts, rng)
@@ -127,7 +128,7 @@ def _landmarks(
 
 
 def _drawn(n: int, weights: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Up to `n` different places, drawn by their weights."""
+    """Up to `n` different indices, drawn with probabilities proportional to their weights."""
     n = min(n, int(np.count_nonzero(weights)))
     if not n:
         return np.empty(0, dtype=np.int64)
@@ -135,19 +136,19 @@ def _drawn(n: int, weights: NDArray[Any], rng: np.random.Generator) -> NDArray[n
 
 
 def _embed(landmarks: Codes, n_bits: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """The t-SNE of landmarks (m, 2)."""
+    """Places (m, 2) of landmarks by t-SNE."""
     start = _principal(landmarks, n_bits)
     if len(landmarks) <= FLAT:
         return start
-    start += rng.normal(scale=start.std() / 100, size=start.shape)  # no two may be the same
+    start += rng.normal(scale=start.std() / 100, size=start.shape)  # no two places may be equal
     tsne = TSNE(
         metric="precomputed",
         init=(1e-4 / start.std() * start).astype(np.float32),
         perplexity=min(PERPLEXITY, max(LEAST_PERPLEXITY, (len(landmarks) - 1) / 3)),
         max_iter=ITERATIONS,
     )
-    roots = np.sqrt(hamming(landmarks, landmarks).astype(np.float64))  # it squares distances
-    # One thread, because several add up in an order that differs from run to run.
+    roots = np.sqrt(hamming(landmarks, landmarks).astype(np.float64))  # t-SNE squares distances
+    # One thread, because the order in which several threads add up differs from run to run.
     with ThreadpoolController().select(user_api="openmp").limit(limits=1):
         return np.asarray(tsne.fit_transform(roots), dtype=np.float64)
 
@@ -166,7 +167,7 @@ def _principal(landmarks: Codes, n_bits: int) -> NDArray[np.float64]:
 
 
 def _fitted_in(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same shape in the middle of the unit square, away from its rim."""
+    """The places, shifted and scaled into the unit square without its margin."""
     if not len(places):
         return places
     low, high = places.min(axis=0), places.max(axis=0)
@@ -175,7 +176,7 @@ def _fitted_in(places: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _sunflower(numbers: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How far each item lies from the place of its code (n, 2); the first of each lies on it."""
+    """Offset (n, 2) of each item from the place of its code; the first item of a code has none."""
     order = np.argsort(numbers, kind="stable")
     rank = np.empty(len(numbers), dtype=np.int64)
     rank[order] = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

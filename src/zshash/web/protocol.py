@@ -1,4 +1,4 @@
-"""HTTP as uvicorn speaks it, with bounds on size and time that it has none for."""
+"""uvicorn's HTTP protocol, with limits for the size and time of headers that uvicorn lacks."""
 
 import asyncio
 from typing import Any
@@ -12,12 +12,12 @@ HEAD_SECONDS = 10.0
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """A connection whose client has only so many bytes and seconds for a line and its headers.
+    """A connection with limits for the bytes and seconds of a request's line and headers.
 
-    The time begins with the connection, and anew with each answer: a body that goes on after its
-    answer counts as well. It also begins when an answer can not be written, and ends the
-    connection unless the client has read some of it. Where a connection ends while more requests
-    wait in it, the one that is worked on learns of it.
+    The time begins with the connection, and again after each answer; the rest of a body that
+    arrives after its answer counts, too. The time also begins when the client does not read an
+    answer: the connection ends unless the client has read some of it in that time. When a
+    connection ends while further requests wait in it, the request that is worked on is told.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -27,18 +27,18 @@ class BoundedProtocol(HttpToolsProtocol):
         self._running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin."""
+        """Start the time for the first request."""
         super().connection_made(transport)
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Stop the time, and tell the request that is worked on."""
         self._stop()
         self._abandon()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come."""
+        """Count the bytes of line and headers; end the connection if they are too many."""
         if self._reads_head:
             self._n_bytes += len(data)
         super().data_received(data)
@@ -46,7 +46,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.send_400_response("Headers are too long.")
 
     def on_headers_complete(self) -> None:
-        """Note that the head is there."""
+        """Stop the time: line and headers have arrived."""
         self._stop()
         self._reads_head, self._n_bytes = False, 0
         super().on_headers_complete()
@@ -54,19 +54,19 @@ class BoundedProtocol(HttpToolsProtocol):
             self._running = self.cycle
 
     def on_message_complete(self) -> None:
-        """Note that what comes now is the next head."""
+        """Note that the next bytes belong to the next request."""
         self._reads_head = True
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Start the time for the next request."""
         self._running = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
         if self._running is None:
             self._wait()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request, and end."""
+        """Answer bytes that are no HTTP request, and end the connection."""
         self._abandon()
         super().send_400_response(msg)
 
@@ -76,12 +76,12 @@ class BoundedProtocol(HttpToolsProtocol):
             self._running.message_event.set()
 
     def pause_writing(self) -> None:
-        """Wait for a client that does not read its answer as fast as it is written."""
+        """Start the time for a client that does not read its answer."""
         super().pause_writing()
         self._wait()
 
     def resume_writing(self) -> None:
-        """Go on with an answer."""
+        """Stop the time: the client has read some of its answer."""
         super().resume_writing()
         if self._running is not None:
             self._stop()
@@ -92,7 +92,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(HEAD_SECONDS, self._late, unread)
 
     def _late(self, unread: int) -> None:
-        if 0 < self.transport.get_write_buffer_size() < unread:  # it reads, if slowly
+        if 0 < self.transport.get_write_buffer_size() < unread:  # the client reads slowly
             self._wait()
         else:
             self.transport.abort()

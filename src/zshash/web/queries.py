@@ -1,11 +1,11 @@
-"""What clients may ask for, checked before any work is done."""
+"""Parameters of requests, checked before any work is done."""
 
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from zshash.collection import Page
-from zshash.collection.where import parse
+from zshash.collection import Query as Wanted
+from zshash.collection.operations.where import parse
 
 __all__ = [
     "MOST_K",
@@ -30,17 +30,25 @@ Code = Annotated[
     str,
     Field(pattern="^([0-9a-fA-F]{2}){1,128}$", description="A packed code in hexadecimal digits."),
 ]
+Model = Annotated[
+    str,
+    Field(
+        pattern="^[0-9a-f]{8,64}$",
+        description="The model that made the code, as in `query.model` of an answer: if the "
+        "collection has another model now, the code is refused.",
+    ),
+]
 Label = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class Query(BaseModel):
-    """What all questions have in common: unknown parameters are refused."""
+    """Base of all queries: refuses unknown parameters."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ItemsQuery(Query):
-    """Some of the items, by condition and page."""
+    """A list of items: which ones, and which page."""
 
     label: list[Label] = Field(
         default=[], max_length=100, description="Only items that have one of these labels."
@@ -51,40 +59,46 @@ class ItemsQuery(Query):
         max_length=10_000,
         description="Only items that meet this condition, such as label = 'cat' and year > 2015.",
     )
-    offset: int = Field(default=0, ge=0, le=LARGEST_ID, description="Where the page begins.")
-    limit: int = Field(default=60, ge=1, le=MOST_LIMIT, description="How many a page has.")
+    offset: int = Field(
+        default=0, ge=0, le=LARGEST_ID, description="How many items come before the page."
+    )
+    limit: int = Field(default=60, ge=1, le=MOST_LIMIT, description="How many items a page has.")
 
 
 class SearchParameters(ItemsQuery):
-    """How to search, whatever for."""
+    """Parameters of every search, without what is searched for."""
 
-    k: int = Field(default=60, ge=1, le=MOST_K, description="How many items to find, on all pages.")
+    k: int = Field(
+        default=60, ge=1, le=MOST_K, description="How many items to find, on all pages together."
+    )
     radius: int | None = Field(
         default=None, ge=0, le=1024, description="Only items within this Hamming distance."
     )
-    distance: Literal["hamming", "asymmetric"] = Field(
-        default="hamming",
-        description="Whether the bits of a picture or of features are compared with those of the "
-        "items, or, as an asymmetric distance, the real values before they became bits.",
+    distance: Literal["real", "bits"] | None = Field(
+        default=None,
+        description="What of a picture or of features is compared with the codes of the items: "
+        "its real values (real, the default) or its bits (bits, the default with a radius). An id "
+        "or a code has bits only, so both give the same.",
     )
 
     @model_validator(mode="after")
     def _check_distance(self) -> Self:
-        if self.is_asymmetric and self.radius is not None:
+        if self.distance == "real" and self.radius is not None:
             raise ValueError(
-                "a radius is a number of bits: leave it out, or search with distance=hamming"
+                "a radius is a number of bits: leave it out, or search with distance=bits"
             )
         return self
 
-    @property
-    def is_asymmetric(self) -> bool:
-        """Whether real values are compared with bits."""
-        return self.distance == "asymmetric"
-
-    @property
-    def page(self) -> Page:
-        """The page that is wanted."""
-        return Page(self.k, self.radius, self.offset, self.limit)
+    def query(self, **given: Any) -> Wanted:
+        """Query of the collection for what is given, with these parameters."""
+        return Wanted(
+            **given,
+            k=self.limit,
+            radius=self.radius,
+            offset=self.offset,
+            distance=self.distance,
+            most=self.k,
+        )
 
 
 class SearchQuery(SearchParameters):
@@ -93,24 +107,21 @@ class SearchQuery(SearchParameters):
     name: Name | None = None
     id: Id | None = None
     code: Code | None = None
+    model: Model | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         _check_one(self, self.kinds())
         if self.name is not None and self.radius is not None:
             raise ValueError("a name is searched for by score, so there is no radius")
-        if self.is_asymmetric and any(given is not None for given in (self.id, self.code)):
-            raise ValueError(
-                "an item or a code is known by its bits alone: for an asymmetric distance send a "
-                "picture or features, or search with distance=hamming"
-            )
-        if self.is_asymmetric and self.name is not None:
+        if self.name is not None and self.distance is not None:
             raise ValueError("a name is searched for by a score of its own: leave distance out")
+        _check_model(self)
         return self
 
     @classmethod
     def kinds(cls) -> tuple[str, ...]:
-        """What can be searched for."""
+        """Parameters that say what is searched for; a search has exactly one of them."""
         return ("name", "id", "code")
 
 
@@ -121,31 +132,38 @@ class BodyQuery(SearchQuery):
         default=None,
         min_length=1,
         max_length=100_000,
-        description="Features of a picture, as the network of the collection gives them.",
+        description="Features of a picture, computed by the network of the collection.",
     )
 
     @classmethod
     def kinds(cls) -> tuple[str, ...]:
-        """What can be searched for."""
+        """Parameters that say what is searched for; a search has exactly one of them."""
         return ("name", "id", "code", "features")
 
 
 class WhyQuery(Query):
-    """What is to be explained: exactly one of name, id and code."""
+    """What to explain: exactly one of name, id and code."""
 
     name: Name | None = None
     id: Id | None = None
     code: Code | None = None
+    model: Model | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         _check_one(self, ("name", "id", "code"))
+        _check_model(self)
         return self
 
 
 def _check_one(query: Any, names: tuple[str, ...]) -> None:
     if sum(getattr(query, name) is not None for name in names) != 1:
         raise ValueError(f"give exactly one of {', '.join(names)}")
+
+
+def _check_model(query: Any) -> None:
+    if query.model is not None and query.code is None:
+        raise ValueError("model: only a code has a model")
 
 
 def condition(query: ItemsQuery) -> str | None:
@@ -159,6 +177,6 @@ def condition(query: ItemsQuery) -> str | None:
         quoted = ["'" + label.replace("'", "''") + "'" for label in query.label]
         parts.append(f"label in ({', '.join(quoted)})")
     if query.where is not None:
-        parse(query.where)  # by itself, so that it can not reach beyond its brackets
+        parse(query.where)  # parsed alone, so that it can not close the brackets around it
         parts.append(f"({query.where})" if parts else query.where)
     return " and ".join(parts) or None

@@ -1,4 +1,4 @@
-"""How a collection is served."""
+"""Settings of a server: where it listens, who may ask it, and its limits."""
 
 import hashlib
 import hmac
@@ -19,31 +19,32 @@ HOST = re.compile(r"[\w.-]+|\[[0-9a-fA-F:.]+\]", re.ASCII)
 
 @dataclass(frozen=True)
 class Settings:
-    """How a collection is served.
+    """Settings of a server.
 
     Attributes
     ----------
     host, port : str, int
-        Where to listen; port 0 takes any that is free.
+        Where the server listens; port 0 stands for any free port.
     writable : bool
         Whether pictures may be added and removed.
     token : str or None
-        What a client has to know to write, and to read unless the server listens on loopback
-        alone, without a proxy in front, and the token is there for writing. By default that in the
-        environment variable ZSHASH_TOKEN; where one is needed and none is given, a random one.
+        Secret that a client must send. Changes always need it. Reading needs it when other
+        machines or a proxy can reach the server, and when a token is given for a server that is
+        not writable. Default: the environment variable ZSHASH_TOKEN; if it is not set and a token
+        is needed, a random one.
     hosts : tuple of str
-        Names, besides that of this machine, under which a server on loopback may be asked for:
-        those of a proxy in front of it.
+        Names of proxies in front of a server on loopback. Such a server answers requests to these
+        names and to the names of this machine, and no others.
     bytes, pixels : int
-        The largest picture that is taken.
+        Size of the largest picture that the server accepts.
     seconds : float
-        The longest that a request may take to arrive, or to be worked on.
+        Longest time for a request to arrive, and longest time to work on it.
     threads : int
-        Pictures that are looked at at a time.
+        Number of pictures that are decoded and hashed at the same time.
     waiting : int
-        Requests of a kind that may wait for their turn; those beyond are turned away (429).
+        Number of requests of one kind that may wait; more are refused with status 429.
     paths : bool
-        Whether clients are told where on the disk a picture comes from, and not its name alone.
+        Whether clients see where on the disk a picture is, or its file name only.
     """
 
     host: str = "127.0.0.1"
@@ -76,40 +77,40 @@ class Settings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only programs on this machine can reach it."""
+        """Whether only programs on this machine can reach the server directly."""
         return is_loopback(self.host)
 
     @property
     def is_reachable(self) -> bool:
-        """Whether others may reach it, directly or by way of a proxy."""
+        """Whether other machines can reach the server, directly or through a proxy."""
         return not self.is_local or bool(self.hosts)
 
     @property
     def needs_token(self) -> bool:
-        """Whether there is something that not everybody who can reach it may do."""
+        """Whether the server must have a token: it is writable, or other machines can reach it."""
         return self.writable or self.is_reachable
 
     @property
     def asks_readers(self) -> bool:
-        """Whether reading takes the token, too; one that is given for nothing else is for that."""
+        """Whether reading needs the token, too."""
         return self.is_reachable or (self.token is not None and not self.writable)
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie, another one for each port."""
+        """Name of the cookie; servers on different ports have different names."""
         return f"zshash-{self.port}"
 
     @property
     def cookie_value(self) -> str:
-        """What a client holds in place of the token once it has shown it."""
+        """Value of the cookie that a client gets for the token."""
         return hmac.new((self.token or "").encode(), b"cookie", hashlib.sha256).hexdigest()
 
     def knows(self, token: str) -> bool:
-        """Whether a token is the one that is asked for."""
+        """Whether a token is the token of this server."""
         return self.token is not None and _equal(token, self.token)
 
     def knows_cookie(self, value: str) -> bool:
-        """Whether a cookie is one that this server has given out."""
+        """Whether the value of a cookie is one that this server has given."""
         return self.token is not None and _equal(value, self.cookie_value)
 
 
@@ -118,7 +119,7 @@ def _equal(one: str, other: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is that of this machine alone.
+    """Whether an address is one that only this machine can reach.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)

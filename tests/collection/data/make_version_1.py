@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from zshash import LSH, Collection, save
+from zshash import LSH, Collection
+from zshash.hashing import save
 
 FOLDER = Path(__file__).parent / "version_1.zshash"
 

@@ -5,8 +5,8 @@ import random
 
 from PIL import Image, ImageDraw
 
-from zshash import ZSH, Collection
-from zshash.experiments.training import fit_model
+import zshash
+from zshash import Collection
 from zshash.images import PictureReader
 
 SIDE = 96
@@ -97,22 +97,13 @@ def png(category, seed):
 
 def make_album(folder):
     """A collection in ``folder/album`` of pictures in ``folder/pictures``."""
-    pictures, model = folder / "pictures", folder / "model.zshash"
+    pictures = folder / "pictures"
     for category in CATEGORIES:
         (pictures / category).mkdir(parents=True)
         for seed in range(EACH):
             (pictures / category / f"{category}{seed}.png").write_bytes(png(category, seed))
     reader = PictureReader("pixels:8", cache=False)
-    fit_model(
-        ZSH(n_bits=48, n_anchors=40, random_state=0),
-        str(pictures),
-        model,
-        reader=reader,
-        labels=["wordnet"],
-        unseen=UNSEEN,
-        n_train=None,
-        seed=0,
-    )
+    model = zshash.fit(pictures, reader=reader, unseen=UNSEEN, n_bits=48, n_anchors=40)
     files = sorted(pictures.rglob("*.png"))
     with Collection.create(folder / "album", model, reader=reader) as album:
         album.add(

@@ -1,4 +1,4 @@
-"""The operations on blocks that `zshash.hashing.dcc` asks for, on a device."""
+"""The operations on blocks that `zshash.hashing.steps.dcc` asks for, on a device."""
 
 import math
 from dataclasses import dataclass
@@ -7,8 +7,15 @@ import numpy as np
 import torch
 
 from zshash.scale.device import portable
-from zshash.scale.device.layout import BLOCK_BITS, COLUMNS, ROWS, padded
-from zshash.scale.device.products import Halves, agreement, correlate
+from zshash.scale.device.arrays import (
+    BLOCK_BITS,
+    COLUMNS,
+    ROWS,
+    Halves,
+    agreement,
+    correlate,
+    padded,
+)
 
 __all__ = [
     "Classes",
@@ -25,7 +32,7 @@ LARGEST = torch.finfo(torch.float16).max
 
 
 def operations(device):
-    """The module that does what depends on the kind of device."""
+    """The module of operations for this kind of device."""
     if device.type != "cuda":
         return portable
     from zshash.scale.device import kernels
@@ -37,13 +44,13 @@ class DeviceKernel:
     """Ψ = Φ − ucᵀ for anchors (m, d) and a bandwidth δ, in float16; u is the column of the bias.
 
     Similarities lie close together (0.37 ± 0.05 on pictures), so float16 keeps three more bits of
-    φ less a constant c_j of its column than of φ, and tensor cores, which cut off what does not
-    fit into their sums, have less to cut. Any c would do; it is the mean over the anchors.
+    φ minus a constant c_j of its column than of φ, and tensor cores, which cut off the lowest bits
+    of their sums, lose less. Any c is valid; here it is the mean over the anchors.
 
     ‖x − a‖² = ‖x‖² + ‖a‖² − 2x·a: products of numbers in float16 are exact in tensor cores, their
-    sums float32, and what rows and columns are scaled by enters afterwards. Features that come in
+    sums float32, and the scales of rows and columns are applied afterwards. Features that come in
     float16 are taken as they are; others are first measured from the mean of the anchors, in units
-    of √δ, and what is too large for float16 becomes its largest number: far from all anchors.
+    of √δ, and values too large for float16 become its largest number: far from all anchors.
 
     Parameters
     ----------
@@ -53,7 +60,7 @@ class DeviceKernel:
     is_half : bool
         Whether features come in float16.
     normalize : bool
-        Bring rows of features to unit length; the anchors are.
+        Bring rows of features to unit length; the anchors have it already.
     """
 
     def __init__(self, anchors, bandwidth, device, *, is_half, normalize):
@@ -142,7 +149,7 @@ class Codes:
 
 @dataclass
 class Classes:
-    """Which label vector each sample has; in order by class, too, where that is needed."""
+    """Number of each sample's label vector, and the samples ordered by these numbers."""
 
     labels: torch.Tensor  # (n,) int32
     number: int
@@ -154,28 +161,28 @@ class Classes:
 
 @dataclass
 class DeviceTargets:
-    """As `zshash.hashing.targets.Targets`, on a device."""
+    """As `zshash.hashing.steps.targets.Targets`, on a device."""
 
     vectors: torch.Tensor  # (c, p) float64
     rows: Classes
 
 
 class DeviceBlocks:
-    """As `zshash.hashing.dcc.NumpyBlocks`, for blocks Ψ of a kernel."""
+    """As `zshash.hashing.steps.dcc.NumpyBlocks`, for blocks Ψ of a kernel."""
 
     def __init__(self, kernel, device):
         self._kernel, self._device, self._do = kernel, device, operations(device)
 
     def weights(self, P):
-        """P as `project` wants it."""
+        """P as `project` needs it."""
         return self._kernel.weights(P)
 
     def mapping(self, A):
-        """A beside the targets."""
+        """A on the device."""
         return torch.as_tensor(np.ascontiguousarray(A), device=self._device)
 
     def project(self, Psi, halves):
-        """What ΦP is made of: the product is taken where it is needed, in `descend`."""
+        """The factors of ΦP; the product is computed in `descend`."""
         return Psi, halves
 
     def descend(self, codes, table, classes, projections, alpha, G, n_sweeps):

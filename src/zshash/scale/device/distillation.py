@@ -1,11 +1,11 @@
-"""The training of metric-transfer hashing on a device: what `hashing.distillation` does there."""
+"""The training of metric-transfer hashing on a device, as in `hashing.steps.distillation`."""
 
 import numpy as np
 import torch
 
-from zshash.hashing.distillation import GUESS, pace, slope_at
-from zshash.hashing.imagination import CLOSENESS
-from zshash.hashing.neighborhoods import (
+from zshash.hashing.steps.distillation import GUESS, pace, slope_at
+from zshash.hashing.steps.imagination import CLOSENESS, MOST
+from zshash.hashing.steps.neighborhoods import (
     CLOSE,
     FARTHEST,
     FASTEST,
@@ -13,8 +13,7 @@ from zshash.hashing.neighborhoods import (
     SLOWEST,
     STEPS,
 )
-from zshash.hashing.networks import DECAYS, TINY
-from zshash.hashing.novelty import MOST
+from zshash.hashing.steps.networks import DECAYS, TINY
 
 __all__ = ["DeviceDistillation"]
 
@@ -32,7 +31,7 @@ class DeviceDistillation:
         self._guess = torch.tensor(GUESS, device=device)
 
     def run(self):
-        """All steps; the value of the loss before each of them."""
+        """Take all steps; returns the loss before each step."""
         batches = self._batches
         known = batches.Z, batches.deviations, batches.meanings
         self._Z, self._deviations, self._meanings = map(self._bring, known)
@@ -51,7 +50,7 @@ class DeviceDistillation:
         return torch.tensor(array, device=self._device)
 
     def _step(self, progress, learned, adam):
-        """One step, when this share of all steps is done."""
+        """Take one step; `progress` is the share of steps done before it. Returns the loss."""
         Z, lesson = self._batch()
         W, b, A, a, outputs = learned
         U = Z @ W + torch.relu(Z @ A + a) @ outputs + b
@@ -63,7 +62,7 @@ class DeviceDistillation:
         return loss.detach()
 
     def _batch(self):
-        """Rows of the next batch, and what the teacher compares."""
+        """Rows of the next batch, and the rows that the teacher compares."""
         draw = self._batches.draw()
         numbers = draw.centres, draw.deviations, draw.samples
         centres, deviations, samples = map(self._bring, numbers)
@@ -93,7 +92,7 @@ class DeviceDistillation:
         return neighbors + V.mean(dim=0).square().mean() + overlap.square().mean()
 
     def _sharpened(self, s):
-        """p of the perplexity wanted, as `neighborhoods` finds it."""
+        """p with the wanted perplexity, as `neighborhoods` finds it."""
         s = s - s.amax(dim=1, keepdim=True)
         finite = s.nan_to_num(neginf=0)
         width = (-finite.sum(dim=1, keepdim=True) / (len(s) - 1)).clamp(NARROWEST)

@@ -1,19 +1,22 @@
 """Fits and codes on a device."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 
 from zshash.codes import code_bytes
-from zshash.hashing.anchors import KernelHasher
-from zshash.hashing.linear import LinearHasher
+from zshash.hashing.hasher import Hasher, SumHasher
 from zshash.hashing.mth import MTH
+from zshash.hashing.steps.kinds import KernelHasher, LinearHasher
+from zshash.hashing.steps.samples import Samples
+from zshash.hashing.zsh import ZSH
+from zshash.scale.device.arrays import ROWS, padded
 from zshash.scale.device.blocks import DeviceKernel, operations
 from zshash.scale.device.distillation import DeviceDistillation
-from zshash.scale.device.layout import ROWS, padded
 from zshash.scale.device.samples import DeviceSamples
-from zshash.scale.tensors import DeviceError
+from zshash.scale.tables import DeviceError
 
 __all__ = [
     "check_finite",
@@ -28,7 +31,7 @@ ENCODED_ROWS = 2**17  # rows whose features are held at a time
 
 
 def find_device(name):
-    """The device of that name, or that a tensor is on."""
+    """The device with this name; DeviceError if it can not be used."""
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).cpu()  # "meta" has no values
@@ -41,16 +44,16 @@ def find_device(name):
     return device
 
 
-def check_method(hasher):
+def check_method(hasher: Hasher) -> None:
     """Refuse a fit that a device can not do."""
     if isinstance(hasher, MTH):
         return
-    if not isinstance(hasher, KernelHasher) or not hasattr(hasher, "_learn"):
+    if not (isinstance(hasher, KernelHasher) and isinstance(hasher, SumHasher)):
         raise ValueError(
             f"{type(hasher).__name__} can not be fitted on a device: fit it to arrays without "
             "one, or use MTH, ZSH or SDH"
         )
-    if getattr(hasher, "graph", None) is not None and hasher.gamma:
+    if isinstance(hasher, ZSH) and hasher.graph is not None and hasher.gamma:
         raise ValueError(
             f"graph={hasher.graph!r} is not available on a device: set graph=None, or fit without "
             "a device"
@@ -77,17 +80,20 @@ def check_finite(rows):
         raise ValueError("the tensor contains NaN or infinity: remove or repair such rows")
 
 
-def learn(hasher, rows, targets, device):
+def learn(hasher: Hasher, rows, targets, device) -> None:
     """Fit a hasher to `rows`, a `TensorRows` or `ShardBlocks`."""
     if len(rows) < 2:
         raise ValueError("there is one row: a fit needs two at least")
-    is_network = isinstance(hasher, MTH)
     try:
-        (_fit_network if is_network else _fit_kernel)(hasher, rows, targets, device)
+        if isinstance(hasher, MTH):
+            _fit_network(hasher, rows, targets, device)
+        else:
+            assert isinstance(hasher, KernelHasher)  # `check_method` refuses others
+            _fit_kernel(hasher, rows, targets, device)
     except torch.OutOfMemoryError as error:
         needs = (
             "8 bytes for each of their features: use fewer samples"
-            if is_network
+            if isinstance(hasher, MTH)
             else "2 bytes for each of their kernel features: use fewer anchors or samples"
         )
         raise DeviceError(
@@ -96,27 +102,29 @@ def learn(hasher, rows, targets, device):
         ) from error
 
 
-def _fit_kernel(hasher, rows, targets, device):
+def _fit_kernel(hasher: KernelHasher, rows, targets, device) -> None:
     """Fit a method that learns from kernel features, which the device holds."""
-    samples = DeviceSamples(rows, targets, device, bool(hasher.normalize))
+    # Any: it has the methods that ZSH and SDH use, and lacks others of `SampleSource`.
+    samples: Any = DeviceSamples(rows, targets, device, bool(hasher.normalize))
     ends = samples.take(np.array([0, len(rows) - 1]))
-    hasher._features(ends, reset=True)
+    hasher.check_features(ends, reset=True)
     if hasher.bandwidth is not None:  # else the rows are looked at when it is chosen
         samples.squares_from(ends[0].astype(np.float64))
-    hasher._learn(samples)
+    hasher.learn(samples)
 
 
-def _fit_network(hasher, rows, targets, device):
+def _fit_network(hasher: MTH, rows, targets, device) -> None:
     """Fit a network on a device; features pass through the memory of the host."""
-    X = hasher._training_features(rows.take(np.arange(len(rows))))
-    hasher._train(X, targets, partial(DeviceDistillation, device=device))
+    X = hasher.training_features(rows.take(np.arange(len(rows))))
+    hasher.learn(Samples(X, targets), partial(DeviceDistillation, device=device))
 
 
-def encoder(hasher, device, *, is_half):
+def encoder(hasher: Hasher, device, *, is_half):
     """The function from features (n, d) on a device to packed codes there."""
-    if type(hasher)._projector is KernelHasher._projector:
+    projector = type(hasher).projector
+    if isinstance(hasher, KernelHasher) and projector is KernelHasher.projector:
         encode = _kernel_encoder(hasher, device, is_half)
-    elif type(hasher)._projector is LinearHasher._projector:
+    elif isinstance(hasher, LinearHasher) and projector is LinearHasher.projector:
         encode = _linear_encoder(hasher, device)
     elif isinstance(hasher, MTH):
         encode = _network_encoder(hasher, device)
@@ -144,7 +152,7 @@ def encoder(hasher, device, *, is_half):
     return encode_checked
 
 
-def _kernel_encoder(hasher, device, is_half):
+def _kernel_encoder(hasher: KernelHasher, device, is_half):
     kernel = DeviceKernel(
         hasher.anchors_,
         hasher.bandwidth_,
@@ -168,7 +176,7 @@ def _kernel_encoder(hasher, device, is_half):
     return encode
 
 
-def _linear_encoder(hasher, device):
+def _linear_encoder(hasher: LinearHasher, device):
     mean, projection = (
         torch.as_tensor(array, device=device) for array in (hasher.mean_, hasher.projection_)
     )
@@ -176,8 +184,8 @@ def _linear_encoder(hasher, device):
     return lambda X: _packed((_prepared(hasher, X) - mean) @ projection >= 0, device)
 
 
-def _network_encoder(hasher, device):
-    W, b, A, a, outputs = (torch.as_tensor(array, device=device) for array in hasher._weights())
+def _network_encoder(hasher: MTH, device):
+    W, b, A, a, outputs = (torch.as_tensor(array, device=device) for array in hasher.weights())
     n_set = hasher.n_bits - len(b)
 
     def bits(X):
@@ -188,7 +196,7 @@ def _network_encoder(hasher, device):
     return lambda X: torch.cat([_packed(bits(part), device) for part in X.split(ENCODED_ROWS)])
 
 
-def _prepared(hasher, X):
+def _prepared(hasher: Hasher, X):
     X = X.float()
     return torch.nn.functional.normalize(X, dim=1, eps=1e-30) if hasher.normalize else X
 

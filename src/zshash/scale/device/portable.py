@@ -1,18 +1,18 @@
-"""What `zshash.scale.device.kernels` does in Triton, in plain PyTorch, for any device."""
+"""The operations of `zshash.scale.device.kernels` in plain PyTorch, for any device."""
 
 import numpy as np
 import torch
 
 from zshash import codes as packing
-from zshash.hashing.dcc import descend as descend_rows
+from zshash.hashing.steps.dcc import descend as descend_rows
 
 __all__ = ["descend", "field", "moments", "signs", "similarities", "sum_by_class", "unpack"]
 
 
 def moments(X, direction, normalize=False):
-    """Of each row of X (n, d) float16 ‖x‖², what it is scaled by, and its product with `direction`.
+    """‖x‖², scale, and product with `direction` of each row of X (n, d) float16.
 
-    The last two are after a row is brought to unit length where `normalize` is set.
+    With `normalize`, the scale brings a row to unit length; the other two are of the scaled row.
     """
     X = X.float()
     squares, scales = X.square().sum(dim=1), torch.ones(len(X), device=X.device)

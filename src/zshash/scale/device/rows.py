@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from sklearn.utils import gen_batches
 
 from zshash.scale.samples import ShardedSamples
 from zshash.scale.shards import ShardRows
@@ -15,7 +16,7 @@ READ_ROWS = 2**14  # rows that are read at a time
 
 def cut(n):
     """Slices of blocks of n rows."""
-    return [slice(first, min(first + BLOCK_ROWS, n)) for first in range(0, n, BLOCK_ROWS)]
+    return list(gen_batches(n, BLOCK_ROWS))
 
 
 class TensorRows:
@@ -29,7 +30,7 @@ class TensorRows:
 
     @property
     def n_features(self):
-        """d."""
+        """Number of features d."""
         return self._X.shape[1]
 
     def sizes(self):
@@ -47,7 +48,7 @@ class TensorRows:
 
 
 class ShardBlocks:
-    """Rows of shards, which are read and brought to the device when they are asked for."""
+    """Rows of shards, which are read and brought to the device on demand."""
 
     is_half = False
 

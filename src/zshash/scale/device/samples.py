@@ -1,4 +1,4 @@
-"""Training samples on a device, with the face that fits know from samples in memory."""
+"""Training samples on a device, with the same methods as samples in memory."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -7,9 +7,11 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from zshash.hashing.base import unit_rows
-from zshash.hashing.dcc import measure, update_codes
-from zshash.hashing.ridge import TOO_ALIKE
+from zshash.hashing.steps.dcc import measure, update_codes
+from zshash.hashing.steps.linear import TOO_ALIKE
+from zshash.hashing.steps.mersenne import PackedSigns
+from zshash.hashing.steps.rows import unit_rows
+from zshash.scale.device.arrays import ROWS, gram, padded
 from zshash.scale.device.blocks import (
     Classes,
     Codes,
@@ -19,12 +21,12 @@ from zshash.scale.device.blocks import (
     as_words,
     operations,
 )
-from zshash.scale.device.layout import ROWS, padded
-from zshash.scale.device.products import gram
-from zshash.scale.device.signs import PackedSigns
 from zshash.scale.samples import ShardedSamples
 
 __all__ = ["DeviceSamples"]
+
+ROUNDING = 1e-6  # relative distance of rows that differ by rounding only
+CANCELLED = 1e-4  # share of the sums below which their difference is not exact
 
 
 class DeviceSamples:
@@ -49,7 +51,7 @@ class DeviceSamples:
 
     @property
     def n_features(self):
-        """d."""
+        """Number of features d."""
         return self._rows.n_features
 
     def take(self, numbers):
@@ -63,26 +65,30 @@ class DeviceSamples:
         """Σ‖x − center‖²."""
         center = torch.as_tensor(center, device=self._device)
         total = sum(self._squares_from(X, center) for X in self._rows.blocks())
-        if not 0 < total < np.inf:
+        rounding = len(self) * float(center @ center) * ROUNDING**2
+        if not rounding < total < np.inf:
             raise ValueError(
                 "all rows of X are equal: there is nothing to learn from them"
-                if total <= 0
+                if total <= rounding
                 else "X contains NaN or infinity: remove or repair such rows"
             )
         return total
 
     def _squares_from(self, X, center):
         direction = center.float()
-        if X.dtype != torch.float16:
-            X = torch.nn.functional.normalize(X, dim=1, eps=1e-30) if self._normalize else X
-            return float((X - direction).square().sum(dim=1).double().sum())
-        squares, _, along = operations(self._device).moments(X, direction, self._normalize)
-        parts = squares.double().sum() - 2 * along.double().sum() + len(X) * center @ center
-        return float(parts)
+        if X.dtype == torch.float16:
+            squares, _, along = operations(self._device).moments(X, direction, self._normalize)
+            length = len(X) * center @ center
+            total = squares.double().sum() - 2 * along.double().sum() + length
+            if not total < CANCELLED * length:
+                return float(total)
+            X = X.float()  # what is left of large sums is mostly rounding
+        X = torch.nn.functional.normalize(X, dim=1, eps=1e-30) if self._normalize else X
+        return float((X - direction).square().sum(dim=1).double().sum())
 
     @property
     def n_targets(self):
-        """p."""
+        """Length p of a target."""
         return self._targets.vectors.shape[1]
 
     def squared_norm(self):
@@ -119,9 +125,9 @@ class DeviceSamples:
         return self._kernel.gram(sum(gram(Psi, dtype) for Psi in self._features))
 
     def start(self, n_bits, rng):
-        """Begin with random codes, those that as many samples in memory would begin with.
+        """Begin with random codes, the same as for as many samples in memory.
 
-        A thread draws them while the device works; they are there when they are measured.
+        A thread draws the codes while the device works; `measure` waits for them.
         """
         signs, sizes, thread = PackedSigns(rng), self._rows.sizes(), ThreadPoolExecutor(1)
         self._drawn = thread.submit(lambda: [signs.draw(n, n_bits) for n in sizes])
@@ -136,7 +142,7 @@ class DeviceSamples:
             self._codes.append(Codes(len(packed), self._n_bits, words, do))
 
     def measure(self):
-        """The sums of the codes as they are."""
+        """The sums of the present codes."""
         if not self._codes:
             self._begin()
         return measure(self._codes, self._features, self._own, self._blocks)
@@ -166,7 +172,7 @@ class DeviceSamples:
 
     def fetch(self, P):
         """P as an array of NumPy."""
-        if self._failed.item():  # not looked at before, for the device need not be waited for
+        if self._failed.item():  # read only here, so that nothing waits for the device before
             raise ValueError(TOO_ALIKE)
         return P.cpu().numpy()
 
@@ -176,7 +182,7 @@ class DeviceSamples:
 
 
 class Parts(list):
-    """What belongs to each block of rows; a part is the number of a block."""
+    """A list with an item for each block of rows; a part is the number of a block."""
 
     def parts(self):
         """Numbers of all blocks."""

@@ -112,6 +112,7 @@ class App {
     form.append("picture", file, file.name || "picture");
     const params = parameters(asked);
     params.delete("code");
+    params.set("distance", "bits"); // as the code in the address finds them
     this.busy(true);
     try {
       const answer = await ask("search", { method: "POST", params, body: form, slot: "search" });
@@ -212,7 +213,7 @@ class App {
       if (state.page > last) return void (await this.go({ ...state, page: last }, { replace: true }));
       const query = found.query.code;
       const removed = () => this.reload();
-      const details = (item) => openDetails(item, { facts: this.facts, query, unit: found.unit, removed });
+      const details = (item) => openDetails(item, { facts: this.facts, query, removed });
       showAnswer(found, { facts: this.facts, state, details });
       this.busy(false);
     } catch (error) {
@@ -252,7 +253,7 @@ class App {
 function nonsense({ kind, value }, bits) {
   if (kind === "id" && !/^\d{1,18}$/.test(value)) return `There is no item “${value}”: items have numbers.`;
   if (kind !== "code" || isCode(value, bits)) return "";
-  return `“${value}” is no code of this collection: one has ${2 * Math.ceil(bits / 8)} hexadecimal digits.`;
+  return `“${value}” is no code of this collection: a code has ${2 * Math.ceil(bits / 8)} hexadecimal digits.`;
 }
 
 function placeholder(byName) {

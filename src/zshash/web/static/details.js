@@ -13,7 +13,7 @@ import { why } from "./why.js";
 /**
  * Open the dialog.
  * @param {Object} item
- * @param {{facts: Facts, query: string|null, unit: string, removed: Function}} context
+ * @param {{facts: Facts, query: string|null, removed: Function}} context
  */
 export function openDetails(item, context) {
   const dialog = byId("details");
@@ -41,12 +41,12 @@ function largePicture(item, bits) {
   return box;
 }
 
-function description(item, { facts, unit }) {
+function description(item, { facts }) {
   const rows = [];
   const row = (term, ...what) => rows.push(el("dt", {}, term), el("dd", {}, ...what));
   row("Labels", ...(item.labels.length ? item.labels.map((label) => tag(facts, label)) : ["none"]));
-  if (unit === "score") row("Score", score(item.distance));
-  else row("Distance", `${item.distance} of ${facts.info.bits} bits`);
+  if (item.bits === null) row("Score", score(item.score));
+  else row("Distance", `${item.bits} of ${facts.info.bits} bits`);
   if (item.file) row("File", item.file);
   for (const [key, value] of Object.entries(item.metadata ?? {})) {
     if (key === "file" && value === item.file) continue;

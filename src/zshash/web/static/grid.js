@@ -9,11 +9,11 @@ import { asking, write } from "./state.js";
 /**
  * One result.
  * @param {Object} item
- * @param {{facts: Facts, state: State, query: string|null, unit: string, details: Function, place: number}} context
+ * @param {{facts: Facts, state: State, query: string|null, details: Function, place: number}} context
  */
-export function tile(item, { facts, state, query, unit, details, place }) {
+export function tile(item, { facts, state, query, details, place }) {
   const bits = facts.info.bits;
-  const far = unit === "bits" ? `${item.distance} bits away` : `score ${score(item.distance)}`;
+  const far = item.bits === null ? `score ${score(item.score)}` : `${item.bits} bits away`;
   const link = el(
     "a",
     {
@@ -31,17 +31,17 @@ export function tile(item, { facts, state, query, unit, details, place }) {
     el("button",
       { class: "more", type: "button", "aria-label": `Details of ${title(item)}`, onclick: () => details(item) },
       el("span", { "aria-hidden": "true" }, "i")),
-    el("div", { class: "line" }, labels, distanceOf(item, unit)),
+    el("div", { class: "line" }, labels, distanceOf(item)),
     barcode(item.code, bits, { query }),
   );
 }
 
-function distanceOf(item, unit) {
-  if (unit === "bits") {
-    return el("span", { class: "distance", title: "bits that differ from the query's" }, String(item.distance),
-      el("span", { class: "unit" }, item.distance === 1 ? " bit" : " bits"));
+function distanceOf(item) {
+  if (item.bits !== null) {
+    return el("span", { class: "distance", title: "bits that differ from the query's code" }, String(item.bits),
+      el("span", { class: "unit" }, item.bits === 1 ? " bit" : " bits"));
   }
-  return el("span", { class: "distance", title: "score: the higher, the better" }, score(item.distance));
+  return el("span", { class: "distance", title: "score: the higher, the better" }, score(item.score));
 }
 
 /** A score with three digits that count. */

@@ -98,7 +98,7 @@ export class MapView {
     const told = this.facts.marks && unseen.length;
     const rest = told ? `, ${count(unseen.length)} of them unseen in training: ${some}` : "";
     const kinds = categories.length === 1 ? "one category" : `${count(categories.length)} categories`;
-    return `${part} in ${kinds}${rest}. What has similar codes lies close together.`;
+    return `${part} in ${kinds}${rest}. Similar items lie close together.`;
   }
 
   colour() {

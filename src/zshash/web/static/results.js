@@ -56,7 +56,7 @@ export function showAnswer(answer, context) {
   const query = answer.query.code;
   if (query) byId("asked-code").replaceChildren(...coded(query, facts.info.bits));
   byId("count").textContent = summary(answer, state);
-  const made = answer.results.map((item, place) => tile(item, { ...context, query, unit: answer.unit, place }));
+  const made = answer.results.map((item, place) => tile(item, { ...context, query, place }));
   byId("grid").replaceChildren(...made);
   if (!made.length) byId("grid").append(el("li", { class: "empty" }, emptiness(state)));
   showPages(answer, state);
@@ -75,14 +75,15 @@ function summary(answer, state) {
   const first = answer.offset + 1;
   const last = answer.offset + answer.results.length;
   const part = answer.total > answer.results.length && last >= first ? `${count(first)}–${count(last)} of ` : "";
-  const limited = state.radius !== null && answer.unit === "bits" ? ` within ${plural(state.radius, "bit")}` : "";
-  const order = answer.unit === "bits" ? "nearest first" : "best first";
+  const byBits = answer.query.kind !== "name";
+  const limited = state.radius !== null && byBits ? ` within ${plural(state.radius, "bit")}` : "";
+  const order = byBits ? "nearest first" : "best first";
   return `${part}${plural(answer.total, "result")}${limited}, ${order}, in ${duration(answer.seconds)}`;
 }
 
 function emptiness(state) {
   const reasons = [];
-  if (state.radius !== null && state.kind !== "name") reasons.push("allow more differing bits");
+  if (state.radius !== null && state.kind !== "name") reasons.push("let more bits differ");
   if (state.labels.length) reasons.push("choose fewer labels");
   if (state.where) reasons.push("drop the condition");
   return reasons.length ? `Nothing here. You could ${reasons.join(", or ")}.` : "Nothing here.";

@@ -29,11 +29,11 @@ function sayWhatThisIs({ info }) {
   byId("welcome-title").textContent = info.name;
   const ways = [];
   if (info.searches.picture) ways.push("with a picture");
-  if (info.searches.name) ways.push("by the name of what they show, even where nobody labelled it");
-  if (!ways.length) ways.push("with another one of them");
+  if (info.searches.name) ways.push("by the name of what they show, even if nobody labelled them");
+  if (!ways.length) ways.push("with one of them");
   const many = plural(info.items, info.extractor ? "picture" : "item");
   byId("lead").textContent = info.items
-    ? `${many}, each a code of ${info.bits} bits. Find them ${ways.join(", or ")}.`
+    ? `${many}, each stored as a code of ${info.bits} bits. Find them ${ways.join(", or ")}.`
     : "Nothing is in this collection yet.";
 }
 
@@ -52,8 +52,8 @@ function offerNames(facts) {
   const note = byId("example-note");
   note.replaceChildren();
   if (!facts.marks) return;
-  note.append(mark(true), "the model learned from pictures of it ");
-  note.append(mark(false), "it never did: only the name is known");
+  note.append(mark(true), "the model learned from pictures with this name ");
+  note.append(mark(false), "the model saw no such picture: it knows only the name");
 }
 
 /** Some items from places that are spread over the collection. */

@@ -29,7 +29,7 @@ export async function why(place, facts, question, slot = "why") {
 function ofName(facts, answer) {
   const status = answer.seen
     ? "The model was trained on pictures of this category."
-    : "The model never saw a picture labelled so. It knows the category by the meaning of its name only.";
+    : "The model never saw a picture with this label. It knows the category only by the meaning of its name.";
   const parts = [el("p", { class: "status" }, mark(answer.seen), status)];
   if (answer.forecast && !answer.seen) {
     parts.push(
@@ -39,13 +39,13 @@ function ofName(facts, answer) {
     );
   }
   const nearest = answer.nearest.map((one) => ({ seen: true, ...one }));
-  parts.push(el("h3", {}, "Seen categories by meaning"), bars(facts, nearest));
+  parts.push(el("h3", {}, "Nearest categories that the model learned"), bars(facts, nearest));
   return parts;
 }
 
 function ofCode(facts, answer) {
   return [
-    el("p", { class: "status" }, "What this code says, in names that the model can compare it with."),
+    el("p", { class: "status" }, "This code, compared with the meanings of the names that the model knows."),
     el("h3", {}, "Names nearest to the code"),
     bars(facts, answer.nearest),
   ];

@@ -1,0 +1,1 @@
+"""Operations on a collection: adding, searching, syncing, re-encoding, maintenance."""

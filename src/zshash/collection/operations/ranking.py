@@ -1,0 +1,280 @@
+"""Queries are encoded by the model, and items are ranked: by bits, by real values, by name.
+
+`ask` encodes queries, `project` their pictures and features; `Asked.rank` ranks the items.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash.codes import check_codes, code_bytes
+from zshash.collection.operations.queries import Query, Sample
+from zshash.collection.results import Found, Match
+from zshash.collection.storage.rows import Ids, Item
+from zshash.datasets import Dataset, Pictures
+from zshash.index import CodeIndex
+from zshash.index._checks import check_vectors
+from zshash.learning.model import Model
+from zshash.learning.name_rule import Query as Name
+
+__all__ = ["Asked", "Ranking", "ask", "project"]
+
+RankByName = Callable[[Name, int], tuple[NDArray[np.float64], Ids]]  # scores and ids of the best k
+Features = dict[int, NDArray[np.float32]]
+
+
+class Ranking(NamedTuple):
+    """A page of the items that a query finds, best first.
+
+    Attributes
+    ----------
+    ids : ndarray of int64
+    scores : ndarray of float64
+    bits : ndarray of int32, or None
+        Numbers of bits that differ, where the search has counted them.
+    total : int
+        Number of items on all pages.
+    """
+
+    ids: Ids = np.empty(0, dtype=np.int64)
+    scores: NDArray[np.float64] = np.empty(0)
+    bits: NDArray[np.int32] | None = None
+    total: int = 0
+
+
+@dataclass
+class Asked:
+    """Queries, encoded by one model.
+
+    Attributes
+    ----------
+    model : Model
+    queries : list of Query
+    codes : ndarray of shape (n, bytes), uint8
+        Packed codes of the queries, except of names.
+    values : ndarray of shape (n, n_bits), float64
+        Real values of the queries that have some.
+    names : dict
+        What the names mean, by row.
+    failures : dict
+        Why pictures could not be read, by row.
+    """
+
+    model: Model
+    queries: Sequence[Query]
+    codes: NDArray[np.uint8]
+    values: NDArray[np.float64]
+    names: dict[int, Name]
+    failures: dict[int, str]
+
+    def take_items(self, codes_of: Callable[[Sequence[int]], NDArray[np.uint8]]) -> None:
+        """Fill in the codes of queries for items."""
+        wanted = {row: own.item for row, own in enumerate(self.queries) if own.item is not None}
+        if wanted:
+            self.codes[list(wanted)] = codes_of(list(wanted.values()))
+
+    def found(
+        self, rankings: Sequence[Ranking], items: Mapping[int, Item], pictured: set[int]
+    ) -> list[Found]:
+        """Matches of each query: the items of its ranking, with scores and bits."""
+        answers = []
+        for row, (query, ranking) in enumerate(zip(self.queries, rankings, strict=True)):
+            code = self.code_of(row)
+            own = [items[number] for number in ranking.ids.tolist()]
+            if ranking.bits is not None:
+                bits = ranking.bits.tolist()
+            else:
+                bits = [None if code is None else item.bits_from(code) for item in own]
+            answers.append(
+                Found(
+                    map(Match, own, ranking.scores.tolist(), bits),
+                    total=ranking.total,
+                    offset=query.offset,
+                    code=code,
+                    model=self.model.checksum,
+                    pictured=pictured,
+                    failure=self.failures.get(row),
+                )
+            )
+        return answers
+
+    def code_of(self, row: int) -> bytes | None:
+        """Packed code of a query, or None by name and for a picture that could not be read."""
+        is_known = row not in self.names and row not in self.failures
+        return self.codes[row].tobytes() if is_known else None
+
+    def rank(self, index: CodeIndex, n: int, by_name: RankByName) -> list[Ranking]:
+        """For each query, its page of the `n` items of an index; `by_name` ranks them by name."""
+        rankings = [Ranking()] * len(self.queries)
+        for row, ranking in self._by_bits(index, n):
+            rankings[row] = ranking
+        for row, ranking in self._by_radius(index):
+            rankings[row] = ranking
+        for row, ranking in self._by_values(index, n):
+            rankings[row] = ranking
+        for row, name in self.names.items():
+            query = self.queries[row]
+            rankings[row] = _page(query, *by_name(name, query.reach), None, n)
+        return rankings
+
+    def _rows(self, *, real: bool) -> list[int]:
+        """Rows of the queries that are compared by real values, or by bits."""
+        return [
+            row
+            for row, query in enumerate(self.queries)
+            if query.is_real == real and row not in self.names and row not in self.failures
+        ]
+
+    def _by_bits(self, index: CodeIndex, n: int) -> Iterator[tuple[int, Ranking]]:
+        rows = [row for row in self._rows(real=False) if not self.queries[row].is_ball]
+        if rows:
+            reach = max(self.queries[row].reach for row in rows)
+            near = zip(rows, *index.search(self.codes[rows], reach), strict=True)
+            for row, bits, ids in near:
+                yield row, self._near(row, bits, ids, n)
+
+    def _near(self, row: int, bits: NDArray[np.int32], ids: Ids, n: int) -> Ranking:
+        """Page of a query among the nearest items; those beyond its radius do not count."""
+        query = self.queries[row]
+        if query.radius is not None:
+            n = int(np.searchsorted(bits[: query.reach], query.radius, side="right"))
+            bits, ids = bits[:n], ids[:n]
+        return _page(query, self._similarity(bits), ids, bits, n)
+
+    def _by_radius(self, index: CodeIndex) -> Iterator[tuple[int, Ranking]]:
+        rows = [row for row in self._rows(real=False) if self.queries[row].is_ball]
+        for radius in sorted({self.queries[row].radius or 0 for row in rows}):
+            own = [row for row in rows if self.queries[row].radius == radius]
+            limits, bits, ids = index.radius(self.codes[own], radius)
+            for row, begin, end in zip(own, limits[:-1], limits[1:], strict=True):
+                part = slice(int(begin), int(end))
+                scores = self._similarity(bits[part])
+                yield row, _page(self.queries[row], scores, ids[part], bits[part], len(scores))
+
+    def _by_values(self, index: CodeIndex, n: int) -> Iterator[tuple[int, Ranking]]:
+        rows = self._rows(real=True)
+        if rows:
+            reach = max(self.queries[row].reach for row in rows)
+            values = self.values[rows]
+            lengths = np.linalg.norm(values, axis=1) * np.sqrt(values.shape[1])
+            products, ids = index.search_real(values, reach)
+            cosines = products / np.where(lengths, lengths, 1.0)[:, None]
+            for row, scores, own in zip(rows, cosines, ids, strict=True):
+                yield row, _page(self.queries[row], scores, own, None, n)
+
+    def _similarity(self, bits: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Scores from numbers of differing bits."""
+        return np.asarray(1 - 2 * bits / self.values.shape[1])
+
+
+def _page(
+    query: Query, scores: NDArray[np.float64], ids: Ids, bits: NDArray[np.int32] | None, n: int
+) -> Ranking:
+    """Page of a query in a ranking of `n` items; the arrays hold the first entries of it."""
+    total = n if query.most is None else min(n, query.most)
+    page = slice(query.offset, min(total, query.page.stop or total))
+    return Ranking(ids[page], scores[page], None if bits is None else bits[page], total)
+
+
+def ask(model: Model, queries: Sequence[Query], name_of: Callable[[str], Name]) -> Asked:
+    """Encode queries: codes, values and meanings; `Asked.take_items` adds the codes of items."""
+    n_bits = int(model.hasher.n_bits)
+    projected, failures = project(model, queries)
+    codes = np.zeros((len(queries), code_bytes(n_bits)), dtype=np.uint8)
+    names = {}
+    for row, query in enumerate(queries):
+        if query.values is not None:
+            projected[row] = check_vectors(np.asarray(query.values)[None], n_bits)[0]
+        elif query.code is not None:
+            codes[row] = _code(query.code, n_bits)
+        elif query.name is not None:
+            names[row] = name_of(query.name)
+    valued = [row for row, query in enumerate(queries) if query.is_read or query.values is not None]
+    if valued:
+        codes[valued] = model.hasher.quantize(projected[valued])
+    return Asked(model, queries, codes, projected, names, failures)
+
+
+def _code(code: Any, n_bits: int) -> NDArray[np.uint8]:
+    """Packed code of a query, checked, as an array (bytes,)."""
+    packed = np.frombuffer(code, dtype=np.uint8) if isinstance(code, bytes) else np.asarray(code)
+    width = code_bytes(n_bits)
+    if np.ndim(packed) == 1 and len(packed) != width:
+        raise ValueError(f"a code of {len(packed)} bytes, and the collection's have {width}")
+    checked: NDArray[np.uint8] = check_codes("code", np.atleast_2d(packed), n_bits)[0]
+    return checked
+
+
+def project(model: Model, queries: Sequence[Query]) -> tuple[NDArray[np.float64], dict[int, str]]:
+    """Real values (n, n_bits) of queries, and why some pictures could not be read, by row.
+
+    Queries that are neither pictures nor features have zeros.
+    """
+    values = np.zeros((len(queries), int(model.hasher.n_bits)))
+    left = {}
+    for row, query in enumerate(queries):
+        if query.projected is not None and query.projected.model is model:
+            values[row] = query.projected.values
+        elif query.is_read:
+            left[row] = query
+    if not left:
+        return values, {}
+    features, failures = _features(model, left)
+    if features:
+        values[list(features)] = model.project(np.stack(list(features.values())))
+    return values, failures
+
+
+def _features(model: Model, queries: dict[int, Query]) -> tuple[Features, dict[int, str]]:
+    """Features by row, and why some pictures could not be read, by row."""
+    features = _of_memory(model, queries)
+    failures: dict[int, str] = {}
+    for samples in _by_data(queries):
+        data, _, source = next(iter(samples.values()))
+        if isinstance(data, Dataset):
+            X = model.features(data, source).X
+            features |= {row: X[sample.row] for row, sample in samples.items()}
+        else:
+            failures |= _read_files(model, data, samples, features)
+    return features, failures
+
+
+def _of_memory(model: Model, queries: dict[int, Query]) -> Features:
+    """Features of pictures that were given as bytes or pixels."""
+    pictures = {row: query.picture for row, query in queries.items() if query.picture is not None}
+    if not pictures:
+        return {}
+    reader = model.picture_reader
+    made = reader.network.extract(list(pictures.values()), limits=reader.limits)
+    model.check(Dataset(made, extractor=reader.facts()), "the query")
+    return dict(zip(pictures, made, strict=True))
+
+
+def _by_data(queries: dict[int, Query]) -> list[dict[int, Sample]]:
+    """Samples of the same data, by row."""
+    groups: dict[int, dict[int, Sample]] = {}
+    for row, query in queries.items():
+        if query.sample is not None:
+            groups.setdefault(id(query.sample.data), {})[row] = query.sample
+    return list(groups.values())
+
+
+def _read_files(
+    model: Model, data: Pictures, samples: dict[int, Sample], features: Features
+) -> dict[int, str]:
+    """Add the features of pictures to `features`; return why some could not be read, by row."""
+    wanted = [sample.row for sample in samples.values()]
+    pictures = data if wanted == list(range(len(data))) else data.select(np.array(wanted))
+    dataset, failures = model.picture_reader.readable_features(pictures)
+    model.check(dataset, next(iter(samples.values())).source)
+    made = iter(dataset.X)
+    lost = {}
+    for place, row in enumerate(samples):
+        if place in failures:
+            lost[row] = failures[place]
+        else:
+            features[row] = next(made)
+    return lost

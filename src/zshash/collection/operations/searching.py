@@ -1,0 +1,170 @@
+"""The one search: matches of queries of any kind.
+
+queries (`queries`) → real values and codes by the model, rankings by the index (`ranking`; names:
+`naming`, conditions: `filtering`) → items from the catalogue (`items`)
+
+Each step may take a while, and others read and write meanwhile. Codes are compared only with
+codes of the same model: if the collection gets another model meanwhile, `search` starts again.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash._interrupts import guarding, interruptible
+from zshash.collection.errors import BusyError, OtherModel
+from zshash.collection.operations import naming
+from zshash.collection.operations.filtering import find, meeting, subset
+from zshash.collection.operations.items import check_ids, check_known, items, pictured
+from zshash.collection.operations.queries import Query
+from zshash.collection.operations.ranking import Asked, Ranking, ask
+from zshash.collection.results import Found
+from zshash.collection.storage.rows import Ids
+from zshash.collection.storage.state import State
+from zshash.collection.storage.store import Store
+from zshash.index import CodeIndex
+from zshash.learning.model import Model
+from zshash.learning.name_rule import Query as Name
+from zshash.learning.names import NearName
+
+__all__ = ["names_near", "search"]
+
+ATTEMPTS, MORE_ATTEMPTS = 3, 20
+
+
+class _ModelChanged(Exception):  # noqa: N818
+    """The collection has been given another model since queries were encoded."""
+
+
+def search(store: Store, queries: Sequence[Query], where: str | None = None) -> list[Found]:
+    """Matches of each query, all for one model of the collection.
+
+    Raises
+    ------
+    OtherModel
+        If a query has a code or values of another model.
+    """
+    with guarding():  # once is quicker than in each of the steps
+        while True:
+            with store.reading():
+                model = store.model
+            _check_models(store, model, queries)
+            with suppress(_ModelChanged):
+                return _ranked(store, _ask(store, model, queries), where)
+
+
+def names_near(store: Store, query: Query, n: int) -> list[NearName]:
+    """The names of categories nearest to what the code of a query means, nearest first."""
+    with store.reading():
+        model = store.model
+        _check_models(store, model, [query])
+        asked = _ask(store, model, [query])
+        _begin(store, asked)
+    return naming.names_near(store, model, asked.codes[0], n)
+
+
+def _check_models(store: Store, model: Model, queries: Sequence[Query]) -> None:
+    """Refuse codes and values that another model has made."""
+    for query in queries:
+        if query.model is not None and not model.checksum.startswith(query.model):
+            raise OtherModel(
+                f"{store.folder}: the code or the values are those of another model than the "
+                "collection has by now: encode the query again"
+            )
+
+
+def _ask(store: Store, model: Model, queries: Sequence[Query]) -> Asked:
+    with interruptible():
+        return ask(model, queries, lambda name: naming.name_of(store, model, name))
+
+
+def _ranked(store: Store, asked: Asked, where: str | None) -> list[Found]:
+    """Matches of queries, ranked and read in one state of the collection.
+
+    Ranking needs no catalogue, so others may read and write meanwhile. If their changes spoil
+    every attempt, the queries are ranked once more while the others wait.
+    """
+    for _ in range(ATTEMPTS):
+        with store.reading() as state:
+            _begin(store, asked)
+            index = store.mirror.index
+        try:
+            part = index if where is None else subset(store, index, where, state.generation)
+            if part is None:
+                continue
+            rankings = _rank(store, asked, part, state, where)
+        except OSError:  # of a server; a writer may have replaced its index
+            with store.reading() as now:
+                if now.generation == state.generation:
+                    raise
+            continue
+        with store.reading() as now:
+            if now.generation == state.generation:
+                return _matches(store, now, asked, rankings)
+    if store.is_shared:
+        return _while_others_write(store, asked, where)
+    ids = None if where is None else find(store, where)
+    with store.reading() as state:
+        _begin(store, asked)
+        index = store.mirror.index
+        if ids is not None:
+            index = index.subset(ids[np.isin(ids, index.ids)])
+        return _matches(store, state, asked, _rank(store, asked, index, state, where))
+
+
+def _while_others_write(store: Store, asked: Asked, where: str | None) -> list[Found]:
+    """Do the same as `_ranked`, where other processes write to the index without a pause.
+
+    Items that they add have higher ids and are left out. If they change nothing else meanwhile,
+    the matches are those of the collection at the start.
+    """
+    for _ in range(MORE_ATTEMPTS):
+        with store.reading() as state:
+            _begin(store, asked)
+            with store.looking() as connection:
+                found = meeting(connection, store.folder, where, state) if where else None
+                ids = store.ids() if found is None else found
+            try:
+                rankings = _rank(store, asked, store.mirror.index.subset(ids), state, where)
+            except (OSError, ValueError):
+                if not store.has_changed(state):
+                    raise
+                continue
+            if not store.has_changed(state):
+                return _matches(store, state, asked, rankings)
+    raise BusyError(f"{store.folder}: it changes faster than it can be searched: try again later")
+
+
+def _begin(store: Store, asked: Asked) -> None:
+    """Check the model of the queries and fill in the codes of items, inside `reading`."""
+    if store.model is not asked.model:
+        raise _ModelChanged
+    asked.take_items(lambda ids: _codes(store, ids))
+
+
+def _codes(store: Store, ids: Sequence[int]) -> NDArray[np.uint8]:
+    """Packed codes of items, inside `reading`."""
+    checked = check_ids(ids)
+    check_known(store, np.unique(checked))
+    return store.mirror.index.get(checked)
+
+
+def _rank(
+    store: Store, asked: Asked, index: CodeIndex, state: State, where: str | None
+) -> list[Ranking]:
+    """Rankings of the items of `index`, which are all that meet `where`."""
+
+    def by_name(name: Name, k: int) -> tuple[NDArray[np.float64], Ids]:
+        return naming.best_by_name(store, asked.model, name, index, state.generation, where, k)
+
+    with interruptible():
+        return asked.rank(index, state.items.n if where is None else len(index), by_name)
+
+
+def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Ranking]) -> list[Found]:
+    """Matches for rankings: items with their scores, inside `reading`."""
+    wanted = sorted({number for ranking in rankings for number in ranking.ids.tolist()})
+    found = dict(zip(wanted, items(store, wanted), strict=True))
+    return asked.found(rankings, found, pictured(store, state, wanted))

@@ -1,0 +1,166 @@
+"""Results of a collection's operations: matches, added items, synced items, a view."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from zshash.collection.storage.rows import Ids, Item
+from zshash.index import CodeIndex
+from zshash.learning.model import Model
+
+__all__ = ["Added", "Found", "Match", "Synced", "Verified", "View"]
+
+
+class Match(NamedTuple):
+    """An item that was found.
+
+    Attributes
+    ----------
+    item : Item
+        The whole item; its fields are at hand as `id`, `code`, `path`, `labels` and `metadata`.
+    score : float
+        How well it fits, the higher the better. By bits it is 1 − 2·bits/n_bits; by real values
+        the cosine between the values of the query and the ±1 bits of the item; by name the cosine
+        with the meaning of the name, less 0.6 of the cosine with the best other seen category.
+    bits : int or None
+        Number of bits in which the codes of query and item differ; None by name.
+    """
+
+    item: Item
+    score: float
+    bits: int | None = None
+
+    @property
+    def id(self) -> int:
+        """Id of the item."""
+        return self.item.id
+
+    @property
+    def code(self) -> bytes:
+        """Packed code of the item."""
+        return self.item.code
+
+    @property
+    def path(self) -> str | None:
+        """Path or address of the item's picture, where it is known."""
+        return self.item.source
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the item."""
+        return self.item.labels
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Metadata of the item."""
+        return self.item.metadata
+
+
+class Found(list[Match]):
+    r"""Matches of one query, best first: by falling score, then by id.
+
+    Attributes
+    ----------
+    total : int
+        Number of matches on all pages: of all items that meet the condition, or of those within
+        the radius.
+    offset : int
+        Number of matches on the pages before this one.
+    code : bytes or None
+        Packed code of the query; None by name.
+    model : str
+        Checksum (sha256) of the model whose codes were compared.
+    pictured : set of int
+        Ids of the matches that have a thumbnail; ids of other items may be among them.
+    failure : str or None
+        Why a picture among many could not be read; nothing is found for it then.
+
+    Examples
+    --------
+    >>> found = Found([Match(Item(7, b"\x0f"), 0.75, 1)], total=30)
+    >>> found[0].id, found[0].score, len(found), found.total
+    (7, 0.75, 1, 30)
+    """
+
+    def __init__(
+        self,
+        matches: Iterable[Match] = (),
+        *,
+        total: int = 0,
+        offset: int = 0,
+        code: bytes | None = None,
+        model: str = "",
+        pictured: set[int] | None = None,
+        failure: str | None = None,
+    ) -> None:
+        super().__init__(matches)
+        self.total, self.offset, self.code, self.model = total, offset, code, model
+        self.pictured = set() if pictured is None else pictured
+        self.failure = failure
+
+
+class Added(NamedTuple):
+    """Result of adding: new items, duplicates and failures.
+
+    Attributes
+    ----------
+    ids : ndarray of int64
+        Ids of the new items, in the order in which they came.
+    duplicates : ndarray of int64
+        For each thing that was there already, the id of the item that it equals.
+    failures : tuple of str
+        What could not be read, and why.
+    """
+
+    ids: Ids
+    duplicates: Ids
+    failures: tuple[str, ...] = ()
+
+
+class Synced(NamedTuple):
+    """Result of a sync: ids of the items, and what could not be read, and why."""
+
+    added: Ids
+    changed: Ids
+    moved: Ids
+    removed: Ids
+    failures: tuple[str, ...] = ()
+
+
+class Verified(list[str]):
+    """Everything that is wrong with a collection, a sentence each; empty if nothing is.
+
+    Attributes
+    ----------
+    encoded : int
+        Number of items that were encoded again, to compare their codes.
+    not_encoded : int
+        Number of items that were chosen for that, but have neither features in the collection nor
+        a picture that is still there and unchanged.
+    """
+
+    def __init__(
+        self, problems: Iterable[str] = (), *, encoded: int = 0, not_encoded: int = 0
+    ) -> None:
+        super().__init__(problems)
+        self.encoded, self.not_encoded = encoded, not_encoded
+
+
+@dataclass(frozen=True)
+class View:
+    """One state of a collection.
+
+    Attributes
+    ----------
+    generation : int
+        A number that grows whenever items change.
+    model : Model
+        The model that made the codes.
+    index : CodeIndex
+        Codes of all items. It stays as it is when the collection changes, unless it lies in a
+        server.
+    """
+
+    generation: int
+    model: Model
+    index: CodeIndex

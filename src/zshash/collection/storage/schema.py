@@ -1,0 +1,52 @@
+"""Tables of a catalogue in the present format, and what changed since earlier formats."""
+
+import sqlite3
+from collections.abc import Callable
+
+__all__ = ["EARLIER", "FORMAT_VERSION", "MIGRATIONS", "SCHEMA"]
+
+FORMAT_VERSION = 2
+SCHEMA = {
+    "settings": """CREATE TABLE settings (
+  key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
+) WITHOUT ROWID""",
+    "items": """CREATE TABLE items (
+  id INTEGER PRIMARY KEY, code BLOB NOT NULL, source TEXT, content BLOB,
+  labels TEXT NOT NULL, metadata TEXT NOT NULL, size INTEGER, mtime_ns INTEGER,
+  checksum INTEGER NOT NULL
+)""",
+    "items_by_content": "CREATE UNIQUE INDEX items_by_content ON items (content)"
+    " WHERE content IS NOT NULL",
+    "thumbnails": """CREATE TABLE thumbnails (
+  id INTEGER PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL
+)""",
+    "features": """CREATE TABLE features (
+  id INTEGER PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL
+)""",
+    # Rows that were changed or removed, and by how much the checksum of each changed: an index
+    # that follows the catalogue reads them.
+    "changes": """CREATE TABLE changes (
+  generation INTEGER NOT NULL, id INTEGER NOT NULL, delta INTEGER NOT NULL,
+  checksum INTEGER NOT NULL, PRIMARY KEY (generation, id)
+) WITHOUT ROWID""",
+}
+
+EARLIER = {
+    1: {
+        "changes": """CREATE TABLE changes (
+  generation INTEGER NOT NULL, id INTEGER NOT NULL, delta INTEGER NOT NULL,
+  PRIMARY KEY (generation, id)
+) WITHOUT ROWID"""
+    }
+}
+"""For each earlier format the tables that were different."""
+
+
+def _to_2(connection: sqlite3.Connection) -> None:
+    """Begin an empty log with checksums; the state of format 1 lets nobody follow the old one."""
+    connection.execute("DROP TABLE changes")
+    connection.execute(SCHEMA["changes"])
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
+"""For each earlier format the function that brings its tables to the next one."""

@@ -1,0 +1,1 @@
+"""Pages: a document of text, tables, plots and pictures → Markdown, one HTML page, SVG."""

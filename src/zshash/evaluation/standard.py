@@ -1,0 +1,72 @@
+"""The standard protocols, on feature files of the data folder."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zshash.datasets import DataError, Dataset, load_features
+
+__all__ = ["SETTINGS", "STANDARD", "Standard", "data_folder", "label_paths", "load_standard"]
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A data set, and how it is split and scored.
+
+    Attributes
+    ----------
+    features, labels : str
+        Files in the data folder; `labels` may also be the name of a label source.
+    unseen : tuple of names, int or None
+        Categories to hide, the number of categories that each seed draws, or None to hide none.
+    n_train, n_queries, k : int
+        As in `Protocol`.
+    """
+
+    features: str
+    labels: str
+    unseen: tuple[str, ...] | int | None
+    n_train: int
+    n_queries: int
+    k: int
+
+
+CIFAR10, HUANG = "features/cifar10_lite0_pca256.npz", "words/huang2012_50d.txt"
+STANDARD = {
+    "cifar10": Standard(CIFAR10, HUANG, ("truck",), n_train=10_000, n_queries=1000, k=5000),
+    "cifar10-seen": Standard(CIFAR10, HUANG, None, n_train=10_000, n_queries=1000, k=5000),
+    "tiny100": Standard(
+        "features/tiny100_lite0_pca256.npz", "wordnet", 10, n_train=10_000, n_queries=500, k=1000
+    ),
+}
+# Parameters of the paper's comparison that differ from the defaults of a method's authors.
+SETTINGS: Mapping[str, dict[str, Any]] = {"KSH": {"n_anchors": 1000}}
+
+
+def data_folder() -> Path:
+    """The data folder: the value of ``ZSHASH_DATA``, or ``../shared/data``."""
+    return Path(os.environ.get("ZSHASH_DATA") or "../shared/data")
+
+
+def load_standard(name: str) -> Dataset:
+    """Features and labels of a standard protocol.
+
+    Raises
+    ------
+    DataError
+        If its file is not in the data folder.
+    """
+    path = data_folder() / STANDARD[name].features
+    if not path.is_file():
+        raise DataError(f"{name} needs {path}: set ZSHASH_DATA to the folder that holds it")
+    return load_features(path)
+
+
+def label_paths(labels: Sequence[str]) -> tuple[str, ...]:
+    """Label sources, with the full path of each that is a file of the data folder."""
+    inside = [data_folder() / spec for spec in labels]
+    return tuple(
+        str(path) if path.is_file() else spec for path, spec in zip(inside, labels, strict=True)
+    )

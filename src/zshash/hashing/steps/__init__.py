@@ -1,0 +1,1 @@
+"""Steps that several methods share: graphs, regressions, rotations, discrete descent, sums."""

@@ -1,0 +1,290 @@
+"""`fit` learns a model from pictures or features, labels and names."""
+
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from zshash import scale
+from zshash.datasets import DataError, Dataset, Pictures
+from zshash.datasets.data import bears
+from zshash.datasets.splits import draw_training
+from zshash.hashing import methods
+from zshash.hashing.hasher import Hasher
+from zshash.images import Extractor, PictureReader
+from zshash.learning.categories import Labelled, LabelledFeatures, categories, find_categories
+from zshash.learning.model import Model
+from zshash.learning.sharding import ShardedData, are_shards, open_sharded
+from zshash.learning.sources import as_data, reader_for, with_labels
+from zshash.learning.targets import (
+    ONE_HOT,
+    WORDNET,
+    label_names,
+    label_sources,
+    make_targets,
+    shared_targets,
+    usable_sources,
+)
+from zshash.scale.fitting import check_method
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["fit", "fit_timed", "training_part"]
+
+METHOD, N_BITS = "ZSH", 64
+# Parameters for shards, of methods whose own defaults need all rows in memory.
+FOR_SHARDS = {"ZSH": {"graph": "anchor"}}
+Data = TypeVar("Data", bound=Labelled)
+
+
+def fit(
+    source: Any,
+    labels: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    method: str | Hasher = METHOD,
+    n_bits: int | None = None,
+    semantics: str | Sequence[str] | None = None,
+    unseen: str | Sequence[str] = (),
+    n_train: int | None = None,
+    random_state: int = 0,
+    extractor: str | Extractor | None = None,
+    reader: PictureReader | None = None,
+    client: "Client | None" = None,
+    progress: bool = False,
+    **parameters: Any,
+) -> Model:
+    """Learn a model from pictures or features.
+
+    Parameters
+    ----------
+    source : path-like, list of paths, ndarray, Dataset or Pictures
+        A folder that has a folder of pictures for each category, or anything else that
+        `zshash.datasets.open_data` reads; files of pictures; features (n, d); pixels (n, height,
+        width[, 3]) of uint8. A folder of tables of features (.npz, .npy, .parquet) may be larger
+        than memory: a block of rows is read at a time.
+    labels : array or list, optional
+        For each sample a word, a list of words, or the number of its category; or a 0/1 matrix
+        (n, c). −1, None and "" mean that nobody labelled this sample. By default the labels that
+        come with the source.
+    names : list of str, optional
+        Names of the categories, in the order of their numbers.
+    method : str or Hasher
+        Name of a method, see `zshash.methods`; or an estimator that is not fitted yet, with its
+        own parameters.
+    n_bits : int
+        Length of the codes in bits, 64 by default.
+    semantics : str or list of str, optional
+        Where the names of categories get their meanings: "wordnet", "onehot" (names mean nothing),
+        a file of word vectors, or several of these. By default WordNet for methods that learn
+        from names, and "onehot" for others and where categories have numbers but no names.
+    unseen : str or list of str
+        Names of categories to leave out of the training.
+    n_train : int, optional
+        Number of samples to train on, drawn at random; by default all.
+    random_state : int
+        Seed of all random draws; the same seed gives the same codes.
+    extractor : str or Extractor, optional
+        The network that turns pictures into features, see `zshash.images.extractor`.
+    reader : PictureReader, optional
+        How pictures are read, in place of `extractor`.
+    client : distributed.Client, optional
+        A Dask cluster that works on tables of features.
+    progress : bool
+        Show a bar for each pass over a folder of tables.
+    **parameters
+        Parameters of the method.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        If the data can not be read or learned from.
+
+    Examples
+    --------
+    >>> from zshash import fit
+    >>> from zshash.datasets import digits
+    >>> data = digits()
+    >>> model = fit(data.X, data.labels, names=data.names, unseen=["four"], n_anchors=300)
+    >>> model.method, model.n_bits, len(model.seen), model.encode(data.X).shape
+    ('ZSH', 64, 9, (1797, 8))
+    """
+    reader = reader_for(extractor, reader)
+    is_path = isinstance(source, str | os.PathLike)
+    sharded = is_path and are_shards(os.fspath(source), reader, client is not None)
+    hasher = _make_hasher(method, n_bits, random_state, parameters, sharded)
+    sources = _as_list(semantics)
+    label_sources(hasher, sources)  # an error comes before data is opened
+    opened: Dataset | Pictures | ShardedData
+    if sharded:
+        opened = _open_shards(os.fspath(source), hasher, reader, client, progress)
+    else:
+        opened = as_data(source, reader)
+    opened = with_labels(opened, labels, names)
+    sources = sources or _without_names(hasher, labels, names)
+    usable_sources(hasher, opened, sources)  # an error comes before pictures are read
+    hidden = find_categories(opened, _as_list(unseen))
+    chosen = training_part(hasher, opened, hidden, sources, n_train, random_state)
+    data = chosen if isinstance(chosen, ShardedData) else reader.features(chosen)
+    seconds = _learn(hasher, data, sources, client, progress)
+    origin = Path(source).name if is_path else "features or pictures in memory"
+    notes = _notes(hasher, data, hidden, sources, origin, seconds)
+    if isinstance(opened, ShardedData):
+        notes |= {"graph": hasher.graph} if hasattr(hasher, "graph") else {}
+        notes["shards"] = len(opened.shards)
+    has_files = not set(sources) <= {ONE_HOT, WORDNET}
+    return Model(hasher, notes, reader=reader, semantics=sources if has_files else None)
+
+
+def _make_hasher(
+    method: str | Hasher,
+    n_bits: int | None,
+    random_state: int,
+    parameters: dict[str, Any],
+    sharded: bool,
+) -> Hasher:
+    """The estimator to fit, with its parameters checked."""
+    if isinstance(method, Hasher):
+        if n_bits is not None or parameters:
+            raise TypeError(
+                f"{type(method).__name__} is an estimator with parameters of its own: set n_bits "
+                "and other parameters there"
+            )
+        hasher: Hasher = clone(method)
+    else:
+        known = {name.lower(): name for name in methods()}
+        name = known.get(str(method).lower())
+        if name is None:
+            raise ValueError(f"there is no method {method!r}: choose {', '.join(known.values())}")
+        own = (FOR_SHARDS.get(name, {}) if sharded else {}) | parameters
+        bits = N_BITS if n_bits is None else n_bits
+        hasher = methods()[name].estimator(n_bits=bits, random_state=random_state, **own)
+    hasher.check_parameters()
+    return hasher
+
+
+def _as_list(words: str | Sequence[str] | None) -> list[str]:
+    if words is None:
+        return []
+    return [os.fspath(words)] if isinstance(words, str | os.PathLike) else list(words)
+
+
+def _without_names(hasher: Hasher, labels: Any, names: Sequence[str] | None) -> list[str]:
+    """One-hot labels for categories that have numbers but no names, else no source."""
+    first = labels[0] if labels is not None and len(labels) else None
+    is_number = isinstance(first, int | np.integer | np.ndarray)
+    return [ONE_HOT] if names is None and is_number and label_sources(hasher, []) else []
+
+
+def _open_shards(
+    source: str, hasher: Hasher, reader: PictureReader, client: "Client | None", progress: bool
+) -> ShardedData:
+    """Features in shards, if the method can learn from them."""
+    check_method(hasher)
+    data = open_sharded(source, client, progress)
+    reader.features(data.facts())  # raises an error if an extractor is named
+    return data
+
+
+def training_part(
+    hasher: Hasher,
+    data: Data,
+    hidden: NDArray[np.int64],
+    sources: Sequence[str],
+    n_train: int | None,
+    seed: int,
+) -> Data:
+    """The samples to train on: none of a hidden category, `n_train` of them at random."""
+    needs_labels = bool(label_sources(hasher, sources))
+    rows = _training_rows(data, hidden, needs_labels, n_train, seed)
+    return data if len(rows) == len(data) else data.select(rows)
+
+
+def _training_rows(
+    data: Labelled,
+    hidden: NDArray[np.int64],
+    needs_labels: bool,
+    n_train: int | None,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Rows to train on: none of a hidden category, all labelled if the method needs labels."""
+    rng = np.random.RandomState(seed)
+    if data.labels is None:
+        return draw_training(np.arange(len(data)), n_train, rng)
+    is_good = ~bears(data.labels, hidden)
+    labelled = bears(data.labels, categories(data))
+    if needs_labels and not labelled.all():
+        lost = int((~labelled).sum())
+        message = f"{lost} of {len(data)} samples have no label and are not trained on"
+        warnings.warn(message, UserWarning, stacklevel=4)
+        is_good &= labelled
+    rows = np.flatnonzero(is_good)
+    if not rows.size:
+        raise DataError("every category is unseen: nothing is left to train on")
+    return draw_training(rows, n_train, rng)
+
+
+def fit_timed(
+    hasher: Hasher,
+    dataset: Dataset,
+    rows: NDArray[np.int64] | slice,
+    seen: NDArray[np.int64],
+    sources: Sequence[str],
+) -> float:
+    """Fit `hasher` on the samples `rows` of the categories `seen`; return the seconds it took."""
+    targets = make_targets(hasher, dataset, rows, seen, sources)
+    start = time.perf_counter()
+    hasher.fit(dataset.X[rows], targets)
+    return round(time.perf_counter() - start, 3)
+
+
+def _learn(
+    hasher: Hasher,
+    data: Dataset | ShardedData,
+    sources: Sequence[str],
+    client: "Client | None",
+    progress: bool,
+) -> float:
+    """Fit `hasher` on all of the data; return the seconds it took."""
+    if len(data) < 2:
+        raise DataError("one sample is not enough to learn from: give at least two")
+    seen = categories(data)
+    if isinstance(data, Dataset):
+        return fit_timed(hasher, data, slice(None), seen, sources)  # without another copy
+    targets, vectors = shared_targets(hasher, data, seen, sources)
+    start = time.perf_counter()
+    scale.fit(hasher, data.shards, targets, vectors=vectors, client=client, progress=progress)
+    return round(time.perf_counter() - start, 3)
+
+
+def _notes(
+    hasher: Hasher,
+    data: LabelledFeatures,
+    hidden: NDArray[np.int64],
+    sources: Sequence[str],
+    origin: str,
+    seconds: float,
+) -> dict[str, Any]:
+    """Facts on a training, ready for JSON."""
+    seen = categories(data)
+    return {
+        "features": origin,
+        **({"extractor": data.extractor} if data.extractor else {}),
+        "labels": label_names(hasher, sources),
+        "seen": [data.names[number] for number in seen],
+        **({"synsets": [data.synsets[number] for number in seen]} if data.synsets else {}),
+        "unseen": [data.names[number] for number in hidden],
+        "n_train": len(data),
+        "fit_seconds": seconds,
+    }

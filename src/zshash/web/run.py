@@ -1,0 +1,132 @@
+"""Run a server over a collection until it is stopped: its socket, uvicorn, signals and memory."""
+
+import ctypes
+import gc
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import uvicorn
+
+from zshash.web.app import create_app
+from zshash.web.protocol import BoundedProtocol
+from zshash.web.settings import Settings
+
+__all__ = ["configured", "serve"]
+
+M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 8 * 2**20
+EVERYWHERE = ("0.0.0.0", "::")  # listen on all addresses; a browser can not open them
+GRACE = 10  # seconds for running requests to finish when the server is stopped
+
+
+def serve(
+    folder: str | Path,
+    *,
+    on_start: Callable[[str], Any] = print,
+    **settings: Any,
+) -> None:
+    """Serve a collection over HTTP until the process is told to end (Ctrl+C, SIGTERM).
+
+    Parameters
+    ----------
+    folder : path-like
+        Folder of the collection.
+    on_start : callable
+        Called just before the server starts to answer, with the address of its page. The address
+        holds the token if there is one.
+    **settings
+        Attributes of `zshash.web.Settings`.
+
+    Raises
+    ------
+    CollectionError
+        If the folder holds no collection, or one that can not be used.
+    OSError
+        If the server can not listen on the host and port.
+    """
+    chosen = Settings(**settings)
+    with closing(_listen(chosen)) as listener:
+        port = listener.getsockname()[1]
+        chosen = Settings(**(settings | {"port": port, "token": chosen.token}))
+        config = configured(create_app(folder, chosen))
+        _spare_the_collector()
+        _give_back_memory()
+        on_start(_address(chosen))
+        with _ending_well():
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def configured(app: Any) -> uvicorn.Config:
+    """Configuration with which uvicorn runs an application."""
+    return uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="auto",
+    )
+
+
+def _spare_the_collector() -> None:
+    """Exclude the objects that exist now from garbage collection, which would pause for 0.1 s."""
+    gc.collect()
+    gc.freeze()
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """End with exit status 0 after Ctrl+C or SIGTERM.
+
+    uvicorn raises the signal again after it has shut down.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)) if is_main else None
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    finally:
+        if is_main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _give_back_memory() -> None:
+    """Make the C library return the memory of large pictures to the system when they are freed.
+
+    Otherwise the C library of most Linux systems keeps it: a gigabyte after two pictures of the
+    largest allowed size.
+    """
+    with suppress(OSError, AttributeError, TypeError):  # another C library has no mallopt
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """A socket that listens on the host and port of the settings."""
+    place = f"{settings.host}:{settings.port}"
+    try:
+        found = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, _, _, _, address = found[0]
+        listener = socket.create_server(address[:2], family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno, f"{reason}: choose another host or port", place) from error
+    listener.set_inheritable(True)
+    return listener
+
+
+def _address(settings: Settings) -> str:
+    """Address of the page, with the token if there is one."""
+    name = socket.gethostname() if settings.host in EVERYWHERE else settings.host
+    host = f"[{name}]" if ":" in name else name
+    token = f"#token={quote(settings.token, safe='')}" if settings.token else ""
+    return f"http://{host}:{settings.port}/{token}"

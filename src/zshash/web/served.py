@@ -1,0 +1,344 @@
+"""The collection as clients of the API see it, without HTTP.
+
+Methods may take long: the server calls them in threads, never in its event loop.
+"""
+
+import logging
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import zshash
+from zshash.collection import Collection, Found, Item, Query
+from zshash.collection.operations.pictures import make_thumbnail
+from zshash.collection.operations.queries import Projected
+from zshash.collection.operations.ranking import project
+from zshash.collection.operations.where import names_field
+from zshash.datasets import Dataset
+from zshash.images import Limits, PictureReader
+from zshash.index.milvus import MilvusError
+from zshash.learning.model import Model
+from zshash.semantics.names import normalise
+from zshash.web.answers import to_json
+from zshash.web.atlas import items_left
+from zshash.web.errors import WRONG, ApiError
+from zshash.web.queries import (
+    MOST_K,
+    MOST_LIMIT,
+    ItemsQuery,
+    SearchParameters,
+    WhyQuery,
+    condition,
+)
+from zshash.web.settings import Settings
+
+__all__ = ["MOST_FILES", "Question", "ServedCollection"]
+
+MOST_LABELS = 1000
+MOST_FILES = 16  # pictures that one request may add
+LARGE_SIDE = 1600  # pixels of the longer side of a large picture
+MODEL_DIGITS = 12  # first digits of a model's checksum, which clients get
+log = logging.getLogger("zshash.web")
+
+
+class Question(NamedTuple):
+    """A search that a client asks for.
+
+    Attributes
+    ----------
+    kind : {"picture", "features", "name", "id", "code"}
+        What is searched with.
+    query : Query
+    limit : int
+        Number of results on a page.
+    started : float
+        Time when the request came, from `perf_counter`.
+    """
+
+    kind: str
+    query: Query
+    limit: int = 60
+    started: float = 0.0
+
+
+class ServedCollection:
+    """A collection as its clients see it: each method does the work of one or two routes.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the collection.
+    settings : Settings
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self.settings = settings
+        limits = Limits(pixels=settings.pixels, bytes=settings.bytes)
+        self.collection = Collection.open(folder, reader=PictureReader(limits=limits, cache=False))
+        self.collection.index.prepare()
+        self.folders = _folders(self.collection)
+        self._checked: tuple[Model, bool, str] | None = None
+        self.takes_pictures  # noqa: B018, loads the network now, which takes a while
+        if self.takes_names and self.collection.info()["semantics"] == ["wordnet"]:
+            with suppress(*WRONG):
+                self.collection.explain_name(self.collection.model.seen[0])  # loads WordNet now
+
+    def close(self) -> None:
+        """Close the collection, which writes its index to the disk."""
+        self.collection.close()
+
+    @property
+    def name(self) -> str:
+        """Name of the collection: the last part of its path."""
+        return self.collection.path.name
+
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether the collection can be searched with pictures."""
+        model = self.collection.model
+        if self._checked is None or self._checked[0] is not model:
+            self._checked = (model, *_picture_network(model))
+        return self._checked[1]
+
+    @property
+    def takes_names(self) -> bool:
+        """Whether the collection can be searched by name."""
+        return self.collection.knows_names
+
+    def info(self, authorised: bool) -> dict[str, Any]:
+        """Facts about the collection, the server, and whether the client is authorised."""
+        facts, settings = self.collection.info(), self.settings
+        labels, model = self.collection.labels(), self.collection.model
+        unlabelled = labels.pop("", 0)
+        seen = set(map(normalise, model.seen))
+        return {
+            "name": self.name,
+            "items": facts["items"],
+            "bits": facts["bits"],
+            "method": facts["method"],
+            "extractor": facts["extractor"],
+            "version": zshash.__version__,
+            "generation": facts["generation"],
+            "searches": {
+                "picture": self.takes_pictures,
+                "name": self.takes_names,
+                "features": int(model.hasher.n_features_in_),
+            },
+            "seen": list(model.seen),
+            "labels": [
+                {"label": label, "items": n, "seen": normalise(label) in seen}
+                for label, n in list(labels.items())[:MOST_LABELS]
+            ],
+            "n_labels": len(labels),
+            "unlabelled": unlabelled,
+            "thumbnails": bool(facts["thumbnails"]),
+            "writable": settings.writable,
+            "authorised": authorised,
+            "limits": {
+                "bytes": settings.bytes,
+                "pixels": settings.pixels,
+                "k": MOST_K,
+                "page": MOST_LIMIT,
+                "files": MOST_FILES,
+            },
+        }
+
+    def prepare(self, question: Question) -> None:
+        """Compute the real values of a picture before the search, because that takes longest."""
+        if not self.takes_pictures:
+            assert self._checked is not None
+            raise ApiError(
+                422, f"this collection can not be searched with pictures: {self._checked[2]}"
+            )
+        model = self.collection.model
+        values, _ = project(model, [question.query])
+        question.query.projected = Projected(model, values[0])
+
+    def _condition(self, query: ItemsQuery) -> str | None:
+        """Labels and condition as one condition; refuses fields that clients may not see."""
+        if query.where is not None and not self.settings.paths and names_field(query.where, "path"):
+            raise ApiError(
+                422, "where: path can not be used: this server was not started to show paths"
+            )
+        return condition(query)
+
+    def search_alone(self, question: Question, query: SearchParameters) -> bytes:
+        """Answer one question, as JSON, about the items that meet the condition of `query`."""
+        return self._answers([question], self._condition(query))[0]
+
+    def search_all(self, questions: Sequence[Question]) -> Sequence[bytes | Exception]:
+        """Answer many questions about all items, each with JSON or with the error it causes."""
+        try:
+            return self._answers(questions, None)
+        except (ApiError, *WRONG) as error:
+            if len(questions) == 1 or isinstance(error, MilvusError):  # no question is at fault
+                raise
+        answers: list[bytes | Exception] = []
+        for question in questions:  # one of them is at fault
+            try:
+                answers += self._answers([question], None)
+            except (ApiError, *WRONG) as error:
+                answers.append(error)
+        return answers
+
+    def _answers(self, questions: Sequence[Question], where: str | None) -> list[bytes]:
+        queries = [question.query for question in questions]
+        if any(query.sample is not None for query in queries):
+            n = int(self.collection.model.hasher.n_features_in_)
+            for query in queries:
+                _check_features(query, n)
+        found = self.collection.search_each(queries, where=where)
+        return [self._answer(*pair) for pair in zip(questions, found, strict=True)]
+
+    def _answer(self, question: Question, found: Found) -> bytes:
+        query = question.query
+        asked = {
+            "kind": question.kind,
+            "code": None if found.code is None else found.code.hex(),
+            "name": query.name,
+            "id": query.item,
+            "model": found.model[:MODEL_DIGITS],
+        }
+        answer = {
+            "query": asked,
+            "total": found.total,
+            "offset": found.offset,
+            "limit": question.limit,
+            "results": [
+                self._portrait(item, found.pictured, score=score, bits=bits)
+                for item, score, bits in found
+            ],
+            "seconds": round(perf_counter() - question.started, 6),
+        }
+        return to_json(answer)
+
+    def why_name(self, name: str) -> dict[str, Any]:
+        """What a name means to the model: the nearest seen categories, and a forecast."""
+        meaning = self.collection.explain_name(name)
+        forecast, rank = meaning.forecast._asdict(), meaning.forecast.rank
+        return {
+            "kind": "name",
+            "name": name,
+            "seen": meaning.seen,
+            "nearest": [{"name": near.name, "cosine": near.cosine} for near in meaning.nearest],
+            "forecast": forecast | {"rank": None if math.isnan(rank) else rank},
+        }
+
+    def why_code(self, query: WhyQuery) -> dict[str, Any]:
+        """What a code, given directly or by an item, means to the model: the nearest names."""
+        code = None if query.code is None else bytes.fromhex(query.code)
+        nearest = self.collection.explain_code(code, item=query.id, model=query.model)
+        return {"kind": "code", "nearest": [near._asdict() for near in nearest]}
+
+    def items(self, query: ItemsQuery) -> dict[str, Any]:
+        """A page of items in the order of their ids."""
+        where = self._condition(query)
+        ids = self.collection.ids if where is None else self.collection.find(where)
+        page = ids[query.offset : query.offset + query.limit]
+        pictured = self.collection.pictured(page)
+        items = [self._portrait(item, pictured) for item in items_left(self.collection, page)]
+        return {"total": len(ids), "offset": query.offset, "limit": query.limit, "items": items}
+
+    def item(self, number: int) -> dict[str, Any]:
+        """Facts about one item."""
+        return self._portrait(self.collection[number], self.collection.pictured([number]))
+
+    def thumbnail(self, number: int) -> bytes:
+        """JPEG of the small picture of an item; 404 if there is none."""
+        small = self.collection.thumbnail(number)
+        if small is None:
+            raise ApiError(404, f"item {number} has no small picture")
+        return small
+
+    def picture(self, number: int) -> bytes:
+        """JPEG of the picture of an item, at most as large as a screen; 404 if there is none.
+
+        It is made from the file of the item. The file itself is never sent, because its metadata
+        may tell where the picture was taken.
+        """
+        path = self.collection.picture(number)
+        limits = Limits(pixels=self.settings.pixels, bytes=self.settings.bytes)
+        large = None if path is None else make_thumbnail(path, LARGE_SIDE, limits)
+        if large is None:
+            raise ApiError(404, f"the picture of item {number} is not there")
+        return large
+
+    def add(self, files: Sequence[tuple[str, bytes]], labels: Sequence[str]) -> dict[str, Any]:
+        """Add pictures as one change, and report what was added, was there already, or failed."""
+        report = self.collection.add_files(
+            [content for _, content in files],
+            labels=[list(labels)] * len(files),
+            metadata=[{"file": name} if name else {} for name, _ in files],
+        )
+        failures = []
+        for failure in report.failures:
+            place, _, reason = failure.removeprefix("file ").partition(": ")
+            failures.append({"file": files[int(place)][0], "reason": reason})
+        return {
+            "added": report.ids.tolist(),
+            "duplicates": report.duplicates.tolist(),
+            "failures": failures,
+        }
+
+    def remove(self, number: int) -> None:
+        """Remove an item."""
+        self.collection.remove([number])
+
+    def _portrait(self, item: Item, pictured: set[int], **more: Any) -> dict[str, Any]:
+        facts = {
+            **more,
+            "id": item.id,
+            "code": item.code.hex(),
+            "labels": list(item.labels),
+            "file": self._file(item),
+            "metadata": item.metadata,
+            "thumbnail": item.id in pictured,
+        }
+        if self.settings.paths:
+            facts["path"] = item.source
+        return facts
+
+    def _file(self, item: Item) -> str | None:
+        """Name of the picture's file, as a client sent it or as it is on the disk, or None."""
+        if item.source is None:
+            return None
+        own = item.metadata.get("file")
+        return own if isinstance(own, str) else item.source.rpartition(os.sep)[2]
+
+
+def _check_features(query: Query, n: int) -> None:
+    """Refuse features that the model can not take; the model's own message would name its file."""
+    if query.sample is None or not isinstance(query.sample.data, Dataset):
+        return
+    features = query.sample.data.X
+    if features.shape != (1, n):
+        raise ApiError(422, f"{features.size} features, and the collection's have {n}")
+    if not np.isfinite(features).all():
+        raise ApiError(422, "features must be finite numbers, and these hold NaN or infinity")
+
+
+def _folders(collection: Collection) -> list[Path]:
+    """Folders that errors may name and clients must not see."""
+    files = [Path(spec) for spec in collection.info()["semantics"] or ()]
+    return [collection.path, *(file.parent for file in files if file.is_absolute())]
+
+
+def _picture_network(model: Model) -> tuple[bool, str]:
+    """Whether there is a network for the model's features, and the reason if there is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            network = model.picture_reader.network
+    except (*WRONG, OSError) as error:
+        log.warning("no search with pictures: %s", error)
+        return False, "the network that made its features is not available on this server"
+    if network.dimension == model.hasher.n_features_in_:
+        return True, ""
+    return False, "it was made from features of unknown origin"

@@ -1,0 +1,85 @@
+"""Everything that a running server holds: the collection, its map, threads for work, and counts."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from zshash.web.atlas import Atlas
+from zshash.web.bodies import MOST_JSON, SLACK
+from zshash.web.counting import Counts
+from zshash.web.lanes import Batcher, Budget, Lane
+from zshash.web.queries import SearchParameters
+from zshash.web.served import MOST_FILES, Question, ServedCollection
+from zshash.web.settings import Settings
+
+__all__ = ["ServerState"]
+
+AT_ONCE = 16  # searches that are answered together, while other requests are read and answered
+READERS = 4  # threads for reading
+LEAST = 2**16  # a body of at most so many bytes needs no reserved memory
+
+
+class ServerState:
+    """State of a running server, shared by all requests.
+
+    Each kind of work has its own threads, so a slow kind does not delay the others. One thread
+    answers searches in all items, several at a time. Searches with a filter look at every item and
+    have another thread. Pictures take longest, for decoding and hashing, and have their own
+    threads. One more thread makes changes to the collection, one change at a time.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the collection.
+    settings : Settings
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        waiting, seconds = settings.waiting, settings.seconds
+        self.settings, self.served = settings, ServedCollection(folder, settings)
+        self.counts, self.atlas = Counts(), Atlas(self.served.collection)
+        self.searches = Batcher[Question, bytes](self.served.search_all, AT_ONCE, 4 * waiting)
+        self.reading = Lane("reading", READERS, 2 * waiting, seconds)
+        self.filtering = Lane("filtering", 1, waiting // 2, seconds)
+        self.pictures = Lane("pictures", settings.threads, waiting // 2, seconds)
+        self.writing = Lane("writing", 1, waiting // 4, seconds, finishes=True)
+        self.tiny, self.small = Budget(sys.maxsize), Budget(16 * MOST_JSON)
+        self.large = Budget(2 * (max(MOST_JSON, MOST_FILES * settings.bytes) + SLACK))
+        self._watch()
+
+    def _watch(self) -> None:
+        self.counts.watch(
+            "zshash_items", "Items in the collection", lambda: len(self.served.collection.index)
+        )
+        lanes: dict[str, Any] = {"searches": self.searches}
+        lanes |= {lane.name: lane for lane in self.lanes}
+        for name, lane in lanes.items():
+            about = f"Requests for {name} that are worked on or wait"
+            self.counts.watch(f"zshash_waiting_{name}", about, lambda lane=lane: lane.n)
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """The lanes, without the thread that answers searches in all items."""
+        return (self.reading, self.filtering, self.pictures, self.writing)
+
+    def budget(self, size: int) -> Budget:
+        """Memory budget for a search whose body has `size` bytes; small bodies have no limit."""
+        if size <= LEAST:
+            return self.tiny
+        return self.small if size <= MOST_JSON else self.large
+
+    async def search(self, question: Question, how: SearchParameters) -> bytes:
+        """Answer a search, as JSON, in the lane for its kind."""
+        if how.label or how.where is not None:
+            return await self.filtering.run(self.served.search_alone, question, how)
+        if question.query.name is not None:  # takes longer than other searches
+            return await self.reading.run(self.served.search_alone, question, how)
+        return await self.searches.ask(question)
+
+    def close(self) -> None:
+        """End all work, the changes last, and close the collection."""
+        self.atlas.close()
+        self.searches.close()
+        for lane in self.lanes:
+            lane.close()
+        self.served.close()

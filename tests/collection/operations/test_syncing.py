@@ -1,0 +1,239 @@
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.collection.conftest import Colours, draw
+from zshash import Collection, CollectionError
+from zshash.collection.operations import pictures as seen
+from zshash.collection.storage.rows import content_of
+from zshash.images import PictureReader, PictureWarning
+
+
+def ids(synced):
+    return {name: value.tolist() for name, value in synced._asdict().items() if name != "failures"}
+
+
+def nothing(**but):
+    return {"added": [], "changed": [], "moved": [], "removed": []} | but
+
+
+def test_first_time_and_second_time(album, pictures, monkeypatch):
+    assert ids(album.sync(pictures)) == nothing(added=list(range(12)))
+    assert album[0].labels == ("cat",)
+    monkeypatch.setattr(seen.hashlib, "file_digest", None)  # nothing is read again
+    assert ids(album.sync(str(pictures) + "/../pictures/")) == nothing()
+    assert album.verify() == []
+
+
+def test_every_kind_of_change(album, pictures):
+    album.add(pictures)
+    before = {item.source: item for item in album.items()}
+    draw(pictures / "cat" / "0.png", 100)
+    (pictures / "cat" / "1.png").rename(pictures / "dog" / "moved.png")
+    (pictures / "cat" / "2.png").unlink()
+    draw(pictures / "bird" / "0.png", 101)
+    os.utime(pictures / "cat" / "3.png", ns=(1, 1))
+    assert ids(album.sync(pictures)) == nothing(added=[12], changed=[0], moved=[1], removed=[2])
+    assert album[0].labels == before[str(pictures / "cat" / "0.png")].labels
+    assert album[0].content != before[str(pictures / "cat" / "0.png")].content
+    assert album.search(pictures / "cat" / "0.png", k=1)[0].bits == 0
+    assert album[1].source == str(pictures / "dog" / "moved.png")
+    assert album[3].mtime_ns == 1
+    assert album[12].labels == ("bird",)
+    assert album.verify() == []
+    with Collection.open(album.path) as other:
+        assert other.items() == album.items()
+    assert ids(album.sync(pictures)) == nothing()
+
+
+def test_two_files_change_places(album, pictures):
+    album.add(pictures)
+    one, two = pictures / "cat" / "0.png", pictures / "dog" / "0.png"
+    one.rename(pictures / "x.png")
+    two.rename(one)
+    (pictures / "x.png").rename(two)
+    assert ids(album.sync(pictures)) == nothing(moved=[0, 4])
+    assert album[0].source == str(two)
+    assert album.verify() == []
+
+
+def test_a_copy_stands_in_for_its_original(album, pictures):
+    album.add(pictures)
+    shutil.copy(pictures / "cat" / "0.png", pictures / "dog" / "copy.png")
+    assert ids(album.sync(pictures)) == nothing()
+    (pictures / "cat" / "0.png").unlink()
+    assert ids(album.sync(pictures)) == nothing(moved=[0])
+
+
+def test_a_file_that_became_a_copy_of_another(album, pictures):
+    album.add(pictures)
+    shutil.copy(pictures / "cat" / "0.png", pictures / "dog" / "0.png")
+    assert ids(album.sync(pictures)) == nothing(removed=[4])
+    assert ids(album.sync(pictures)) == nothing()
+
+
+def test_files_that_take_the_same_new_picture(album, pictures):
+    album.add(pictures)
+    draw(pictures / "cat" / "0.png", 100)
+    draw(pictures / "dog" / "0.png", 100)
+    assert ids(album.sync(pictures)) == nothing(changed=[0], removed=[4])
+
+
+def test_other_folders_are_left_alone(album, pictures, tmp_path):
+    draw(tmp_path / "pictures2" / "a.png", 50)
+    album.add(pictures)
+    album.add(tmp_path / "pictures2")
+    shutil.rmtree(pictures / "cat")
+    assert ids(album.sync(pictures)) == nothing(removed=[0, 1, 2, 3])
+    assert 12 in album
+    (tmp_path / "pictures2" / "a.png").rename(pictures / "dog" / "a.png")
+    assert ids(album.sync(pictures)) == nothing(moved=[12])
+    shutil.rmtree(pictures)
+    with pytest.raises(CollectionError, match="there is no such folder, so nothing was"):
+        album.sync(pictures)
+    pictures.mkdir()
+    with pytest.raises(CollectionError, match="no picture is left there of 9 in the collection"):
+        album.sync(pictures)
+    assert len(album) == 9
+
+
+def test_what_can_not_be_read_stays(album, pictures):
+    album.add(pictures)
+    (pictures / "cat" / "0.png").write_bytes(b"half a pict")
+    (pictures / "dog" / "new.png").write_bytes(b"also half")
+    for _ in range(2):
+        with pytest.warns(PictureWarning):
+            synced = album.sync(pictures)
+        assert ids(synced) == nothing()
+        assert len(synced.failures) == 2
+    assert 0 in album
+    draw(pictures / "cat" / "0.png", 100)
+    draw(pictures / "dog" / "new.png", 101)
+    assert ids(album.sync(pictures)) == nothing(changed=[0], added=[12])
+
+
+def test_items_that_were_no_pictures(album, pictures, X):
+    sources = [str(pictures / "cat" / "0.png"), str(pictures / "gone.png")]
+    album.add(X[:2], sources=sources)
+    synced = album.sync(pictures)
+    assert synced.removed.tolist() == [1]
+    assert len(synced.added) == 11
+
+
+def test_a_folder_without_order(album, tmp_path):
+    draw(tmp_path / "all" / "a.png", 1)
+    draw(tmp_path / "all" / "deep" / "er" / "b.png", 2)
+    assert ids(album.sync(tmp_path / "all")) == nothing(added=[0, 1])
+    assert album[0].labels == ()
+
+
+def test_names_that_are_no_unicode(album, tmp_path):
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    try:
+        draw(odd / "a.png", 1)
+    except OSError:
+        pytest.skip("the file system takes no such names")
+    assert ids(album.sync(odd)) == nothing(added=[0])
+    assert album[0].source == str(odd / "a.png")
+    assert ids(album.sync(odd)) == nothing()
+    (odd / "a.png").rename(odd / "b.png")
+    assert ids(album.sync(tmp_path)) == nothing(moved=[0])
+    draw(odd / "c.png", 2)
+    (odd / "b.png").unlink()
+    assert ids(album.sync(odd)) == nothing(added=[1], removed=[0])
+
+
+def test_a_picture_stays_beside_codes_of_the_same_source(album, pictures):
+    album.add(pictures)
+    codes = np.zeros((1, 2), np.uint8)
+    (bare,) = album.add_codes(codes, sources=[str(pictures / "cat" / "0.png")]).ids.tolist()
+    assert ids(album.sync(pictures)) == nothing()
+    draw(pictures / "cat" / "0.png", 100)
+    assert ids(album.sync(pictures)) == nothing(changed=[0])
+    (pictures / "cat" / "0.png").unlink()
+    assert ids(album.sync(pictures)) == nothing(removed=[0, bare])
+
+
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_items_of_files_that_can_not_be_read_stay(album, pictures, is_copied):
+    album.add(pictures)
+    path = pictures / "cat" / "0.png"
+    if is_copied:
+        shutil.copy(path, pictures / "dog" / "copy.png")
+    path.unlink()
+    path.symlink_to(pictures / "nowhere.png")
+    with pytest.warns(PictureWarning):
+        assert ids(album.sync(pictures)) == nothing()
+    assert album[0].source == str(path)
+
+
+def test_codes_of_a_picture_do_not_move(album, pictures):
+    content = content_of((pictures / "cat" / "0.png").read_bytes())
+    album.add_codes(np.zeros((1, 2), np.uint8), sources=["/gone.png"], contents=[content])
+    assert ids(album.sync(pictures)) == nothing(added=list(range(1, 12)))
+    assert album[0].source == "/gone.png"
+
+
+def test_a_copy_of_a_picture_that_can_not_be_looked_at(album, pictures, tmp_path, monkeypatch):
+    path, exists = pictures / "cat" / "0.png", Path.exists
+    album.add(path)
+    (tmp_path / "other").mkdir()
+    shutil.copy(path, tmp_path / "other" / "copy.png")
+
+    def look(one):
+        if one == path:
+            raise PermissionError(13, "Permission denied", str(one))
+        return exists(one)
+
+    monkeypatch.setattr(Path, "exists", look)
+    assert ids(album.sync(tmp_path / "other")) == nothing()
+
+
+NAMES = st.sampled_from(["a/0.png", "a/1.png", "b/0.png", "b/1.png", "b/c/2.png"])
+STEPS = st.one_of(
+    st.tuples(st.just("draw"), NAMES, st.integers(0, 4)),
+    st.tuples(st.just("move"), NAMES, NAMES),
+    st.tuples(st.just("copy"), NAMES, NAMES),
+    st.tuples(st.just("delete"), NAMES, st.none()),
+    st.tuples(st.just("sync"), st.none(), st.none()),
+)
+
+
+def act(root, step, name, other):
+    path = root / name
+    if step == "draw":
+        draw(path, other)
+    elif step == "delete":
+        path.unlink(missing_ok=True)
+    elif path.exists() and name != other:
+        (root / other).parent.mkdir(parents=True, exist_ok=True)
+        (path.rename if step == "move" else lambda to: shutil.copy(path, to))(root / other)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(STEPS, max_size=14))
+def test_after_a_sync_items_and_files_agree(tmp_path_factory, hasher, steps):
+    root = tmp_path_factory.mktemp("s") / "all"
+    draw(root / "kept.png", 9)  # a folder without any picture is refused
+    reader = PictureReader(extractor=Colours(), cache=False)
+    with Collection.create(root.parent / "c", hasher, reader=reader) as album:
+        for step in [*steps, ("sync", None, None)]:
+            if step[0] != "sync":
+                act(root, *step)
+                continue
+            before = {item.content: item.id for item in album.items()}
+            album.sync(root)
+            files = {path: path.read_bytes() for path in root.rglob("*.png")}
+            now = {item.content: item for item in album.items()}
+            assert set(now) == {content_of(data) for data in files.values()}
+            for content, item in now.items():
+                assert content_of(files[Path(item.source)]) == content
+                assert before.get(content, item.id) == item.id
+                assert album.search(item.source, k=1)[0].bits == 0
+            assert ids(album.sync(root)) == nothing()
+        assert album.verify() == []

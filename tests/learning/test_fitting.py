@@ -1,0 +1,221 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import zshash
+from zshash import SDH, ZSH
+from zshash.datasets import DataError, Dataset, Pictures, digits, zero_shot_split
+from zshash.evaluation.protocol import Protocol, Setup, run
+from zshash.learning.categories import find_categories
+from zshash.learning.targets import make_targets
+from zshash.semantics import WordNet
+
+NAMES = ("cat", "dog", "truck", "ship")
+
+
+@pytest.fixture
+def several():
+    """Pictures of one or two categories; the third is never alone, some have none."""
+    rng = np.random.RandomState(0)
+    labels = rng.rand(60, 4) < 0.35
+    labels[:, 0] |= labels[:, 2]
+    labels[50:] = False
+    return Dataset(rng.randn(60, 8).astype(np.float32), labels, NAMES)
+
+
+def test_one_hot_targets_of_several_labels(several):
+    split = zero_shot_split(several.labels, [1], random_state=0)
+    targets = make_targets(SDH(), several, split.train, split.seen, ["onehot"])
+    assert_array_equal(targets, several.labels[split.train][:, [0, 2, 3]])
+    assert targets.any(axis=1).all()
+
+
+def test_semantic_targets_of_several_labels(several):
+    split = zero_shot_split(several.labels, [1], random_state=0)
+    targets = make_targets(ZSH(), several, split.train, split.seen, ["wordnet"])
+    seen = ["cat", "truck", "ship"]
+    vectors = WordNet(basis=seen).embed(seen)
+    assert_allclose(np.linalg.norm(targets, axis=1), 1, rtol=1e-6)
+    for row, target in zip(split.train, targets, strict=True):
+        own = [vectors[i] for i, name in enumerate(seen) if several.labels[row, NAMES.index(name)]]
+        mean = np.sum(own, axis=0)
+        assert_allclose(target, mean / np.linalg.norm(mean), atol=1e-6)
+
+
+def test_a_category_that_only_hidden_ones_have_is_not_seen(several):
+    split = zero_shot_split(several.labels, [0], random_state=0)
+    assert_array_equal(split.seen, [1, 3])
+
+
+def test_one_shared_label_is_enough(several):
+    setup = Setup("SDH", SDH(n_bits=16, n_anchors=20), ("onehot",))
+    protocol = Protocol(unseen=[1], n_queries=5, k=60)
+    (record,) = run(several, [setup], protocol, [0])
+    split = protocol.split(several, 0)
+    hasher = SDH(n_bits=16, n_anchors=20, random_state=0)
+    hasher.fit(several.X[split.train], several.labels[split.train][:, split.seen])
+    bits = hasher.transform(several.X)
+    scores = []
+    for query in split.queries:
+        order = sorted((int((bits[query] != bits[row]).sum()), row) for row in split.database)
+        within = [row for distance, row in order if distance <= 2]
+        shared = [(several.labels[query] & several.labels[row]).any() for row in within]
+        scores.append(np.mean(shared) if shared else 0)
+    assert record["precision"] == pytest.approx(np.mean(scores))
+
+
+class TestNames:
+    """Which category a user means."""
+
+    def test_as_it_is_spelled(self):
+        data = Dataset(np.eye(4), np.arange(4), ("Dog", "dog", "ice cream", "ice_cream"))
+        assert find_categories(data, ["dog"]).tolist() == [1]
+        assert find_categories(data, ["ice_cream", "Dog"]).tolist() == [0, 3]
+
+    def test_what_may_be_several_is_refused(self):
+        data = Dataset(np.eye(3), np.arange(3), ("Dog", "dog", "cat"))
+        with pytest.raises(DataError, match="'DOG' may mean 'Dog' or 'dog': write one of them"):
+            find_categories(data, ["DOG", "cat"])
+
+    def test_id_synonym_and_name(self):
+        names = ("goldfish, Carassius auratus", "tabby, tabby cat")
+        data = Pictures((), names=names, synsets=("n01443537", "n02123045"), labels=np.arange(2))
+        for name in ("goldfish", "carassius auratus", names[0], "n01443537"):
+            assert find_categories(data, [name]).tolist() == [0]
+
+
+def test_what_is_trained_on_is_what_can_be_read(tmp_path):
+    data = digits()
+    rows = np.flatnonzero(data.labels < 4)[:80]
+    path = tmp_path / "digits.npz"
+    names = np.array(data.names)
+    np.savez(path, X=data.X[rows], y=data.labels[rows], names=names)
+    notes = zshash.fit(path, method="SDH", n_bits=8, n_anchors=20, unseen="two").notes
+    assert notes["seen"] == ["zero", "one", "three"]
+    assert notes["unseen"] == ["two"]
+    assert notes["n_train"] == int((data.labels[rows] != 2).sum())
+    assert "extractor" not in notes
+
+
+class TestFit:
+    """One fit for everything that people have."""
+
+    data = digits()
+    small = {"method": "SDH", "n_bits": 16, "n_anchors": 50}  # noqa: RUF012
+
+    def codes(self, *args, **options):
+        return zshash.fit(*args, **self.small | options).encode(self.data.X)
+
+    def test_the_same_data_in_every_form(self, tmp_path):
+        data = self.data
+        names = np.array(data.names)
+        np.savez(tmp_path / "digits.npz", X=data.X, y=data.labels, names=names)
+        words = names[data.labels]
+        expected = SDH(n_bits=16, n_anchors=50, random_state=0).fit(data.X, data.labels)
+        for source in (
+            (tmp_path / "digits.npz",),
+            (str(tmp_path / "digits.npz"),),
+            (data,),
+            (data.X, data.labels),
+            (data.X.tolist(), data.labels.tolist()),
+        ):
+            assert_array_equal(self.codes(*source), expected.encode(data.X))
+        alphabetical = SDH(n_bits=16, n_anchors=50, random_state=0).fit(data.X, words)
+        assert_array_equal(self.codes(data.X, words), alphabetical.encode(data.X))
+        estimator = SDH(n_bits=16, n_anchors=50, random_state=0)
+        model = zshash.fit(data, method=estimator)
+        assert_array_equal(model.encode(data.X), expected.encode(data.X))
+        assert model.hasher is not estimator  # which stays as it was
+        assert not hasattr(estimator, "projection_")
+
+    def test_names_are_learned_from(self):
+        model = zshash.fit(self.data, unseen="seven", n_bits=16, n_anchors=50)
+        assert (model.method, model.notes["labels"]) == ("ZSH", ["wordnet"])
+        assert model.knows_names
+        vectors = WordNet(basis=model.seen).embed(model.seen)
+        rows = np.flatnonzero(self.data.labels != 7)
+        places = [model.seen.index(self.data.names[label]) for label in self.data.labels[rows]]
+        expected = ZSH(n_bits=16, n_anchors=50, random_state=0)
+        expected.fit(self.data.X[rows], vectors[places])
+        assert_array_equal(model.encode(self.data.X), expected.encode(self.data.X))
+
+    def test_numbers_without_names_mean_nothing(self):
+        model = zshash.fit(self.data.X, self.data.labels, n_bits=16, n_anchors=50)
+        assert model.notes["labels"] == ["onehot"]
+        assert not model.knows_names
+
+    def test_samples_that_nobody_labelled(self):
+        labels = self.data.labels.copy()
+        labels[::2] = -1
+        with pytest.warns(UserWarning, match="899 of 1797 samples have no label and are not"):
+            model = zshash.fit(self.data.X, labels, names=self.data.names, **self.small)
+        assert model.notes["n_train"] == 898
+        unlabelled = zshash.fit(self.data.X, labels, names=self.data.names, method="ITQ")
+        assert unlabelled.notes["n_train"] == 1797
+
+    def test_a_file_of_word_vectors(self, tmp_path):
+        lines = [f"{name} {i} {i % 3} 1" for i, name in enumerate(self.data.names)]
+        words = tmp_path / "words.txt"
+        words.write_text("\n".join([f"{len(lines)} 3", *lines]))
+        options = {"semantics": words, "unseen": "four", "n_bits": 16, "n_anchors": 50}
+        model = zshash.fit(self.data, **options)
+        assert model.notes["labels"] == ["words.txt"]
+        assert model.knows_names  # the file is where it was
+        with zshash.Collection.create(tmp_path / "album", model) as album:
+            album.add(self.data.X[:50])
+            assert album.search(name="four", k=5)
+
+    def test_an_album_of_a_model_searches_by_name_and_picture(self, tmp_path):
+        pictures = Pictures(
+            self.data.images.repeat(8, axis=1).repeat(8, axis=2), self.data.labels, self.data.names
+        )
+        model = zshash.fit(pictures, unseen="four", extractor="pixels:8", n_bits=32, n_anchors=100)
+        model.save(tmp_path / "model.zshash")
+        again = zshash.load(tmp_path / "model.zshash")
+        assert again.checksum == model.checksum
+        assert again.notes == model.notes
+        found = []
+        for number, own in enumerate((model, again, tmp_path / "model.zshash", model)):
+            path = tmp_path / str(number)
+            with zshash.Collection.create(path, own) as album:
+                album.add(pictures.select(np.arange(200)))
+                assert album.model.checksum == model.checksum
+                assert album.search(pictures.sources[7], k=1)[0].id == 7
+                found.append([match.id for match in album.search(name="three", k=10)])
+        assert found[1:] == found[:-1]
+
+    def test_a_file_of_an_earlier_version_stays_as_it_is(self, tmp_path):
+        model = zshash.fit(self.data, method="LSH", n_bits=16)
+        written, path = model.to_bytes(), tmp_path / "model.zshash"
+        header = int.from_bytes(written[:8], "little")
+        padded = written[8 : 8 + header] + b" " * 8  # not as this version writes it
+        path.write_bytes((header + 8).to_bytes(8, "little") + padded + written[8 + header :])
+        again = zshash.load(path)
+        assert again.to_bytes() == path.read_bytes() != written
+        again.save(tmp_path / "copy.zshash")
+        assert (tmp_path / "copy.zshash").read_bytes() == path.read_bytes()
+        with zshash.Collection.create(tmp_path / "album", again) as album:
+            assert album.model.checksum == again.checksum
+
+    @pytest.mark.parametrize(
+        ("options", "error", "message"),
+        [
+            ({"method": "zsh2"}, ValueError, "there is no method 'zsh2': choose ZSH, MTH"),
+            ({"method": SDH(), "n_bits": 8}, TypeError, "an estimator with parameters of its own"),
+            ({"n_bits": 3}, ValueError, "n_bits must be a whole number of at least 8"),
+            ({"wings": 2}, TypeError, "wings"),
+            ({"semantics": ["onehot", "wordnet"]}, DataError, "can not be combined"),
+            ({"method": "ITQ", "semantics": "wordnet"}, DataError, "takes no source"),
+            ({"unseen": "fuor"}, DataError, r"did you mean 'four'\?"),
+        ],
+    )
+    def test_mistakes(self, options, error, message):
+        with pytest.raises(error, match=message):
+            zshash.fit(self.data, **options)
+
+    def test_mistakes_are_found_before_pictures_are_read(self, tmp_path):
+        missing = [tmp_path / "a.jpg", tmp_path / "b.jpg"]
+        with pytest.raises(DataError, match="no labels to learn from"):
+            zshash.fit(missing)
+        with pytest.raises(ValueError, match="n_anchors must be"):
+            zshash.fit(missing, ["cat", "dog"], n_anchors=0)
