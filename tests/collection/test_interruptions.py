@@ -162,32 +162,36 @@ def test_twice(photos, X):
 
 
 class Pressing(Colours):
-    """Presses Ctrl-C while it looks at pictures."""
+    """Presses Ctrl-C while it looks at pictures, as often as it is told to."""
 
-    is_on = False
+    def __init__(self):
+        super().__init__()
+        self.presses = []  # a press each; `pop` gives one to one thread alone
 
     def run(self, batch):
-        if self.is_on:
+        with suppress(IndexError):
+            self.presses.pop()
             signal.raise_signal(signal.SIGINT)
-            pytest.fail("long work is interrupted at once")
+            if threading.current_thread() is threading.main_thread():
+                pytest.fail("long work is interrupted at once")
         return super().run(batch)
 
 
 def test_pictures_that_are_read(tmp_path, hasher, pictures):
     network = Pressing()
-    network.run = lambda batch: Pressing.run(network, batch)
     reader = PictureReader(extractor=network, cache=False)
     with Collection.create(tmp_path / "slow.zshash", hasher, reader=reader) as album:
         album.add(str(pictures / "cat"))
-        network.is_on = True
+        network.presses.append(1)
         with pytest.raises(KeyboardInterrupt):
             album.add(str(draw(tmp_path / "more.png", 99)))
         assert len(album) == 4
         check_usable(album)
+        network.presses.append(1)
         with pytest.raises(KeyboardInterrupt):
             album.sync(pictures)
+        assert not network.presses
         check_usable(album)
-        network.is_on = False
         assert len(album.sync(pictures).added) == 8
         check_usable(album)
 
@@ -216,9 +220,9 @@ def test_long_statements(photos, X):
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
     for enter in (photos._store.beside, photos._store.looking):
         timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
-        timer.start()
         with stopped(), photos._store.reading(), enter() as found:
             connection = found[0] if isinstance(found, tuple) else found
+            timer.start()
             connection.execute(endless).fetchall()
         timer.join()
         check_usable(photos)
