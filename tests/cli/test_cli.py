@@ -12,7 +12,7 @@ from zshash.cli import COMMANDS, main
 from zshash.datasets import digits
 
 ROOT = Path(__file__).parents[2]
-SMALL = ["--set", "n_anchors=50", "--bits", "16"]
+SMALL = ["--method", "ZSH", "--set", "n_anchors=50", "--bits", "16"]
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +215,8 @@ def test_parameters_by_name(features, tmp_path):
     path = tmp_path / "m.zshash"
     settings = ["graph=none", "anchors=kmeans", "alpha=1e-4", "n_anchors=20", "rotation=cayley"]
     flags = [part for setting in settings for part in ("--set", setting)]
-    done = call("fit", features, "-o", path, "--train", 300, "--no-normalize", *flags)
+    flags += ["--method", "ZSH", "--no-normalize"]
+    done = call("fit", features, "-o", path, "--train", 300, *flags)
     assert done.exit_code == 0
     hasher = zshash.load(path).hasher
     assert (hasher.graph, hasher.anchors, hasher.alpha) == (None, "kmeans", 1e-4)
@@ -235,7 +236,7 @@ def test_parameters_by_name(features, tmp_path):
         ),
         (["fit", "{features}", "-o", "{tmp}/m", "--set", "anchor=1"], "NAME=VALUE with one of"),
         (
-            ["fit", "{features}", "-o", "{tmp}/m", "--set", "alpha=-1"],
+            ["fit", "{features}", "-o", "{tmp}/m", "--method", "ZSH", "--set", "alpha=-1"],
             "alpha must be a number above",
         ),
         (["fit", "{features}", "-o", "{tmp}/m", "--method", "DPSH"], "'DPSH' is not one of"),
@@ -303,7 +304,10 @@ def test_parameters_by_name(features, tmp_path):
             "'x=1': SpectralHashing has no parameters",
         ),
         (
-            ["fit", "{features}", "-o", "{tmp}/m", "--set", "sigma=1e300", "--train", "1200"],
+            [
+                *("fit", "{features}", "-o", "{tmp}/m", "--method", "ZSH"),
+                *("--set", "sigma=1e300", "--train", "1200"),
+            ],
             "a number went out of range",
         ),
         (["info", "{features}", "--methods"], "PATH has no meaning with --methods"),
@@ -330,7 +334,7 @@ def test_parameters_by_name(features, tmp_path):
         (["eval", "{features}", "-m", "{model}", "--unseen", "one"], "it was trained on one"),
         (
             ["fit", "{features}", "-o", "{tmp}/m", "--set", "n_bits=8"],
-            "NAME=VALUE with one of alpha",
+            "NAME=VALUE with one of alignment",
         ),
         (["fit", "{features}", "-o", "{tmp}/m", "--unseen", ""], "the data has no category ''"),
         (["--wrong"], "No such option"),
@@ -391,7 +395,8 @@ def test_every_category_unseen(features, tmp_path):
 
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_one_line(features, tmp_path):
-    done = call("fit", features, "-o", tmp_path / "m", "--train", 100, "--bits", 16)
+    flags = ["--train", 100, "--bits", 16, "--method", "ZSH"]
+    done = call("fit", features, "-o", tmp_path / "m", *flags)
     assert done.exit_code == 0
     assert (
         done.stderr
@@ -447,3 +452,37 @@ def test_files_of_others_are_replaced_by_force_only(features, model, tmp_path, m
 
 def test_force_never_writes_over_a_folder(features, tmp_path):
     assert "is a directory" in fails("fit", features, "--force", "-o", tmp_path)
+
+
+def test_statistics(features, tmp_path):
+    path = tmp_path / "s.safetensors"
+    done = call("statistics", features, "-o", path)
+    assert done.exit_code == 0, done.output
+    assert done.output == f"{path}: statistics of 64 features over 1797 pictures\n"
+    model = tmp_path / "m"
+    quick = ["--set", "n_steps=5", "--bits", 16, "--train", 60]
+    assert call("fit", features, "-o", model, "--set", f"prior={path}", *quick).exit_code == 0
+    assert json.loads(call("info", model, "--json").output)["prior"] == "a file"
+    (tmp_path / "notes.txt").write_text("mine")
+    line = fails("statistics", features, "-o", tmp_path / "notes.txt")
+    assert "is no file of statistics: choose another name, or --force" in line
+    line = fails("fit", features, "-o", model, "--set", "prior=nothing", *quick)
+    assert "neither a file of statistics nor a network" in line
+
+
+def test_few_pictures_give_no_statistics(tmp_path):
+    np.savez(tmp_path / "few.npz", X=np.random.RandomState(0).rand(20, 8))
+    line = fails("statistics", tmp_path / "few.npz", "-o", tmp_path / "s")
+    assert "20 samples are too few for statistics: give 100 or more" in line
+
+
+def test_fit_without_labels(tmp_path):
+    np.savez(tmp_path / "f.npz", X=np.random.RandomState(0).rand(120, 16))
+    flags = ["--set", "n_steps=5", "--bits", 16]
+    done = call("fit", tmp_path / "f.npz", "-o", tmp_path / "m", *flags)
+    assert done.exit_code == 0, done.output
+    assert "MTH, 16 bits, 120 samples" in done.output
+    assert "learned from 120 samples that nobody labelled, too" in done.output
+    facts = json.loads(call("info", tmp_path / "m", "--json").output)
+    assert (facts["averaging"], facts["n_unlabelled"]) == (1.0, 120)
+    assert facts["shrinkage"] > 1

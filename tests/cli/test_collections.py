@@ -45,7 +45,8 @@ def work(tmp_path, monkeypatch):
     X = (centres[labels] + rng.randn(100, 20)).astype(np.float32)
     np.savez("data.npz", X=X, y=labels, names=np.array(NAMES))
     run(
-        "fit", "data.npz", "--unseen", "truck", "--bits", 32, "-o", "model", "--set", "n_anchors=40"
+        *("fit", "data.npz", "--unseen", "truck", "--bits", 32, "-o", "model"),
+        *("--method", "ZSH", "--set", "n_anchors=40"),
     )
     run("create", "col", "-m", "model", "--keep-features")
     return tmp_path

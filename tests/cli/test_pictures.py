@@ -50,7 +50,7 @@ def run(*arguments, code=0):
 
 
 def fit(data, *arguments, model="model", code=0):
-    common = ("--bits", 16, "--set", "n_anchors=10", "-o", model)
+    common = ("--method", "ZSH", "--bits", 16, "--set", "n_anchors=10", "-o", model)
     return run("fit", data, *common, *arguments, code=code)
 
 
@@ -206,7 +206,7 @@ def test_a_missing_extra_is_named():
 def test_pictures_at_hand(data_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tiny = data_folder / "images" / "tiny"
-    options = ("--unseen", "goldfish", "--unseen", "teapot", "--set", "n_anchors=60", "--json")
+    options = ("--unseen", "goldfish", "--unseen", "teapot", "--set", "effort=fast", "--json")
     notes = json.loads(run("fit", tiny, *options, "-o", "model").output)
     assert notes["n_train"] == 180
     assert len(notes["seen"]) == 18

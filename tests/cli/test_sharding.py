@@ -32,7 +32,7 @@ from zshash.scale.cluster import connect
 DATA = digits()
 NAMES = np.array(DATA.names)
 PARTS = np.array_split(np.arange(len(DATA)), 4)
-SMALL = ("--set", "n_anchors=50", "--bits", 16)
+SMALL = ("--method", "ZSH", "--set", "n_anchors=50", "--bits", 16)
 NO_PORT = "127.0.0.1:0"  # any that is free, for nobody looks at it
 
 

@@ -126,7 +126,7 @@ def test_rows_are_brought_to_unit_length_as_scikit_learn_does_it():
     np.testing.assert_array_equal(unit_rows(X[7:8]), 0)
 
 
-@pytest.mark.parametrize("name", SUPERVISED)
+@pytest.mark.parametrize("name", [name for name in SUPERVISED if name != "MTH"])
 def test_labels_are_needed(name, data):
     message = f"{name} requires y to be passed, but the target y is None: give class labels"
     with pytest.raises(ValueError, match=message):
@@ -194,3 +194,34 @@ def test_every_value_of_a_grid_can_be_fitted(name, data):
                 warnings.simplefilter("ignore", UserWarning)  # of more anchors than samples
                 hasher = make(name, 16, random_state=0, **{parameter: value}).fit(X, y)
             assert np.isfinite(hasher.project(X[:5])).all()
+
+
+@pytest.mark.parametrize("name", SUPERVISED)
+def test_samples_without_a_label(name, data, split):
+    """Methods that can not use them leave them out, and say so once."""
+    X, y = data.X[split.train], data.labels[split.train].copy()
+    y[::3] = -1
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        hasher = make(name, random_state=0).fit(X, y)
+    said = [str(one.message) for one in caught if "have no label" in str(one.message)]
+    n = len(X[::3])
+    if hasher.learns_unlabelled:
+        assert not said
+        others = make(name, random_state=0).fit(X[y >= 0], y[y >= 0])
+        assert (hasher.encode(X) != others.encode(X)).any()
+    else:
+        assert said == [
+            f"{n} of {len(X)} samples have no label: {name} can not use them and learns from the "
+            "others"
+        ]
+        others = make(name, random_state=0).fit(X[y >= 0], y[y >= 0])
+        np.testing.assert_array_equal(hasher.encode(X), others.encode(X))
+    np.testing.assert_array_equal(hasher.classes_, np.unique(y[y >= 0]))
+
+
+@pytest.mark.parametrize("name", [name for name in SUPERVISED if name != "MTH"])
+def test_no_label_at_all(name, data):
+    message = "learns from labelled samples" if name != "SSH" else "no two samples of y do|no row"
+    with pytest.raises(ValueError, match=message):
+        make(name).fit(data.X, np.full(len(data.X), -1))

@@ -11,6 +11,7 @@ from zshash.hashing.hasher import SemanticHasher
 from zshash.hashing.mth import EFFORTS, LAMBDA, first_bits
 from zshash.hashing.steps.linear import whiten
 from zshash.hashing.steps.rows import Rows
+from zshash.hashing.steps.statistics import Statistics
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_cifar10_truck(data_folder):
 
 def test_novelty_finds_automobiles_that_nobody_labelled(data_folder):
     cifar = load_features(data_folder / "features" / "cifar10_lite0_pca256.npz")
-    split = zero_shot_split(cifar.labels, [1], n_train=3000, n_queries=200, random_state=0)
+    split = zero_shot_split(cifar.labels, [1], n_train=4500, n_queries=200, random_state=0)
     maps = []
     for novelty in (0, MTH().novelty):
         hasher = MTH(32, effort="fast", novelty=novelty, normalize=True, random_state=0)
@@ -209,7 +210,8 @@ def test_names_bring_related_categories_nearer(data):
     is_related = is_large[data.labels[:300, None]] == is_large[data.labels]
     shares = []
     for semantics in (0.0, 1.0):
-        hasher = make(n_bits=32, n_steps=100, neighborhood=0.3, semantics=semantics)
+        own = {"n_bits": 32, "n_steps": 100, "neighborhood": 0.3, "averaging": 0}
+        hasher = make(semantics=semantics, **own)
         B = 2.0 * hasher.fit(data.X, E[data.labels]).transform(data.X) - 1
         nearest = np.argsort(-np.where(is_other, B[:300] @ B.T, -99), axis=1)[:, :100]
         shares.append(np.take_along_axis(is_related, nearest, axis=1).mean())
@@ -242,8 +244,9 @@ def test_targets_that_are_all_different(data):
     hasher = make(semantics=0.2).fit(data.X[:300], Y)
     assert hasher.mapping_.shape == (24, 5)
     assert np.isfinite(hasher.loss_).all()
-    alone = make(n_steps=5, novelty=0).fit(data.X[:300], Y)
-    none = make(n_steps=5, novelty=0, imaginary=0).fit(data.X[:300], data.labels[:300])
+    plain = {"n_steps": 5, "novelty": 0, "averaging": 0, "shrinkage": 0.1}
+    alone = make(**plain).fit(data.X[:300], Y)
+    none = make(imaginary=0, **plain).fit(data.X[:300], data.labels[:300])
     np.testing.assert_array_equal(alone.encode(data.X), none.encode(data.X))
 
 
@@ -287,13 +290,16 @@ def test_first_bits_have_a_mean_square_of_one(n_bits):
         np.testing.assert_allclose(square, square[0, 0] * np.eye(n_bits), atol=1e-6 * square[0, 0])
 
 
-def test_units_and_steps_follow_from_effort_unless_they_are_given(data):
+def test_units_and_steps_follow_from_effort_and_samples_unless_they_are_given(data):
     few = data.X[:60], data.labels[:60]
     for effort, plan in EFFORTS.items():
+        assert plan.for_samples(10_000, 1.0) == plan.for_samples(50_000, 0.0) == plan
+        assert plan.for_samples(50_000, 1.0).steps == 2 * plan.steps
+        small = plan.for_samples(60, 0.4)
         hasher = MTH(8, effort=effort, n_steps=1, random_state=0).fit(*few)
-        assert hasher.units_.shape == (64, plan.units)
+        assert hasher.units_.shape == (64, small.units)
         hasher = MTH(8, effort=effort, n_units=3, random_state=0).fit(*few)
-        assert hasher.loss_.shape == (plan.steps,)
+        assert hasher.loss_.shape == (small.steps,)
         assert hasher.units_.shape == (64, 3)
 
 
@@ -341,3 +347,123 @@ def test_parameters_without_meaning_are_refused(data, parameters, message):
 def test_rows_that_vary_too_little_are_refused(data):
     with pytest.raises(ValueError, match="X varies too little or too much for float32: rescale X"):
         make().fit(data.X * 1e-30, data.labels)
+
+
+def precision_of_ten(hasher, X, labels, database, queries):
+    """Precision of the first ten, by bits; ties by row number."""
+    signs = 2.0 * hasher.transform(X) - 1
+    first = np.argsort(-signs[queries] @ signs[database].T, axis=1, kind="stable")[:, :10]
+    return (labels[database][first] == labels[queries][:, None]).mean()
+
+
+def test_samples_without_any_label_teach_more_than_their_features_show():
+    """Averages with neighbours find clusters that single samples hide."""
+    X, labels = hidden_categories(3)
+    database, queries = np.arange(2700), np.arange(2700, 3000)
+    own = {"n_bits": 32, "n_units": 256, "n_steps": 100, "shrinkage": 0.03}
+    ours = make(**own).fit(X[database])
+    assert (ours.averaging_, ours.mapping_.shape) == (1.0, (32, 0))
+    plain = make(averaging=0, **own).fit(X[database])
+    itq = ITQ(32, random_state=0).fit(X[database])
+    found = [precision_of_ten(h, X, labels, database, queries) for h in (ours, plain, itq)]
+    assert found[0] > found[1] + 0.02
+    assert found[0] > 1.5 * found[2]
+
+
+def test_every_way_to_say_that_nobody_labelled_a_sample(data, vectors):
+    known = data.labels < 5
+    words = np.array([*"abcdefghij"])[data.labels].astype(object)
+    zeros = np.where(known[:, None], np.eye(10)[data.labels], 0)
+    ways = [
+        np.where(known, data.labels, -1),
+        np.where(known, words, ""),
+        np.where(known, words, None),
+        zeros.astype(int),
+        zeros,
+    ]
+    codes = [make(n_steps=5).fit(data.X, y).encode(data.X) for y in ways]
+    for other in codes[1:]:
+        np.testing.assert_array_equal(codes[0], other)
+    nobody = [make(n_steps=5).fit(data.X, y).encode(data.X) for y in (None, np.full(1797, -1))]
+    np.testing.assert_array_equal(*nobody)
+    assert (codes[0] != nobody[0]).any()
+    named = make(n_steps=5).fit(data.X, np.where(known[:, None], vectors[data.labels], 0))
+    assert named.mapping_.shape == (24, 6)
+
+
+def test_meaning_is_read_from_labelled_samples_alone(data, vectors):
+    known = data.labels < 5
+    hasher = make().fit(data.X, np.where(known[:, None], vectors[data.labels], 0))
+    B, Y = 2.0 * hasher.transform(data.X[known]) - 1, vectors[data.labels[known]]
+    A = np.linalg.solve(B.T @ B + LAMBDA * np.eye(24), B.T @ Y)
+    A = A @ np.linalg.inv(vectors[:5].T @ vectors[:5] + np.eye(6))
+    np.testing.assert_allclose(hasher.mapping_, A, atol=1e-8)
+
+
+@pytest.mark.parametrize("labels", ["none", "half", "all"])
+@pytest.mark.parametrize(("n", "d"), [(30, 16), (60, 200), (200, 30), (400, 100)])
+def test_small_pools_do_not_collapse(data, labels, n, d):
+    """Precision of seen categories against ITQ on the same samples, mean of three draws."""
+    scores = []
+    for seed in range(3):
+        rng = np.random.RandomState(seed)
+        rows = rng.permutation(1797)
+        database, queries = rows[:n], rows[n : n + 200]
+        X = data.X @ rng.standard_normal((64, d)).astype(np.float32)
+        X[:, ::7] = 1  # columns that tell nothing
+        y = {
+            "none": None,
+            "half": np.where(rng.rand(n) < 0.5, data.labels[database], -1),
+            "all": data.labels[database],
+        }[labels]
+        n_bits = min(64, d)
+        ours = MTH(n_bits, effort="fast", random_state=0).fit(X[database], y)
+        itq = ITQ(n_bits, random_state=0).fit(X[database])
+        scores.append([precision_of_ten(h, X, data.labels, database, queries) for h in (ours, itq)])
+    ours, theirs = np.mean(scores, axis=0)
+    assert ours > 0.9 * theirs
+
+
+def test_equal_pictures_do_no_harm(data):
+    twice = np.repeat(data.X[:100], 3, axis=0)
+    hasher = make().fit(twice)
+    assert np.isfinite(hasher.loss_).all()
+    assert len(np.unique(hasher.encode(data.X[:100]), axis=0)) > 60
+
+
+def test_statistics_of_a_network_make_up_for_few_samples(data_folder):
+    with np.load(data_folder / "features" / "tiny100_lite0_1280.npz") as file:
+        X, labels = file["X"].astype(np.float32), file["y"]
+    is_ours = labels < 12
+    prior = Statistics.of(X[~is_ours])  # of other categories
+    X, labels = X[is_ours], labels[is_ours]
+    place = np.arange(len(X)) % 100
+    database, queries = np.flatnonzero(place < 20), np.flatnonzero(place >= 70)
+    hashers = [MTH(64, effort="fast", prior=own, random_state=0) for own in (prior, None)]
+    with_prior, without = (
+        precision_of_ten(h.fit(X[database]), X, labels, database, queries) for h in hashers
+    )
+    floats = X / np.linalg.norm(X, axis=1, keepdims=True)
+    first = np.argsort(-floats[queries] @ floats[database].T, axis=1)[:, :10]
+    cosine = (labels[database][first] == labels[queries][:, None]).mean()
+    assert with_prior > 1.05 * cosine
+    assert with_prior > without
+
+
+def test_priors_that_can_not_be_used(data, tmp_path):
+    known = Statistics.of(np.random.RandomState(0).rand(200, 5))
+    with pytest.raises(ValueError, match="statistics of 5 features, and X has 64"):
+        make(prior=known).fit(data.X)
+    with pytest.raises(ValueError, match="set normalize=True"):
+        make(prior=known, normalize=False).fit(data.X)
+    with pytest.raises(ValueError, match="neither a file of statistics nor a network"):
+        make(prior=str(tmp_path / "none")).fit(data.X)
+
+
+def test_a_prior_in_a_file(data, tmp_path):
+    Statistics.of(data.X).save(tmp_path / "s")
+    hasher = make(prior=str(tmp_path / "s")).fit(data.X[:50])
+    zshash.hashing.save(hasher, tmp_path / "model")
+    (tmp_path / "s").unlink()  # the model has taken what it needs
+    again = zshash.hashing.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.encode(data.X), hasher.encode(data.X))

@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
 
 import zshash
-from zshash import SDH, ZSH
+from zshash import MTH, SDH, ZSH
 from zshash.datasets import DataError, Dataset, Pictures, digits, zero_shot_split
 from zshash.evaluation.protocol import Protocol, Setup, run
+from zshash.hashing.steps.statistics import open_statistics
+from zshash.images import extractor
 from zshash.learning.categories import find_categories
 from zshash.learning.targets import make_targets
 from zshash.semantics import WordNet
@@ -129,7 +132,7 @@ class TestFit:
         assert not hasattr(estimator, "projection_")
 
     def test_names_are_learned_from(self):
-        model = zshash.fit(self.data, unseen="seven", n_bits=16, n_anchors=50)
+        model = zshash.fit(self.data, unseen="seven", method="ZSH", n_bits=16, n_anchors=50)
         assert (model.method, model.notes["labels"]) == ("ZSH", ["wordnet"])
         assert model.knows_names
         vectors = WordNet(basis=model.seen).embed(model.seen)
@@ -140,7 +143,7 @@ class TestFit:
         assert_array_equal(model.encode(self.data.X), expected.encode(self.data.X))
 
     def test_numbers_without_names_mean_nothing(self):
-        model = zshash.fit(self.data.X, self.data.labels, n_bits=16, n_anchors=50)
+        model = zshash.fit(self.data.X, self.data.labels, method="ZSH", n_bits=16, n_anchors=50)
         assert model.notes["labels"] == ["onehot"]
         assert not model.knows_names
 
@@ -157,7 +160,9 @@ class TestFit:
         lines = [f"{name} {i} {i % 3} 1" for i, name in enumerate(self.data.names)]
         words = tmp_path / "words.txt"
         words.write_text("\n".join([f"{len(lines)} 3", *lines]))
-        options = {"semantics": words, "unseen": "four", "n_bits": 16, "n_anchors": 50}
+        options = {"semantics": words, "unseen": "four", "method": "ZSH", "n_bits": 16} | {
+            "n_anchors": 50
+        }
         model = zshash.fit(self.data, **options)
         assert model.notes["labels"] == ["words.txt"]
         assert model.knows_names  # the file is where it was
@@ -169,7 +174,9 @@ class TestFit:
         pictures = Pictures(
             self.data.images.repeat(8, axis=1).repeat(8, axis=2), self.data.labels, self.data.names
         )
-        model = zshash.fit(pictures, unseen="four", extractor="pixels:8", n_bits=32, n_anchors=100)
+        model = zshash.fit(
+            pictures, unseen="four", extractor="pixels:8", method="ZSH", n_anchors=100
+        )
         model.save(tmp_path / "model.zshash")
         again = zshash.load(tmp_path / "model.zshash")
         assert again.checksum == model.checksum
@@ -216,6 +223,77 @@ class TestFit:
     def test_mistakes_are_found_before_pictures_are_read(self, tmp_path):
         missing = [tmp_path / "a.jpg", tmp_path / "b.jpg"]
         with pytest.raises(DataError, match="no labels to learn from"):
-            zshash.fit(missing)
+            zshash.fit(missing, method="ZSH")
         with pytest.raises(ValueError, match="n_anchors must be"):
-            zshash.fit(missing, ["cat", "dog"], n_anchors=0)
+            zshash.fit(missing, ["cat", "dog"], method="ZSH", n_anchors=0)
+
+
+class TestWithoutLabels:
+    """Labels are welcome, and not needed."""
+
+    data = digits()
+    quick = {"n_bits": 16, "n_steps": 10, "n_units": 32}  # noqa: RUF012
+
+    def test_no_label_at_all(self):
+        model = zshash.fit(self.data.X, **self.quick)
+        assert (model.method, model.seen, model.notes["labels"]) == ("MTH", (), [])
+        assert (model.notes["n_unlabelled"], model.notes["averaging"]) == (1797, 1.0)
+        assert not model.knows_names
+        assert_array_equal(
+            model.encode(self.data.X), zshash.fit(self.data.X, **self.quick).encode(self.data.X)
+        )
+
+    def test_some_labels(self):
+        labels = np.where(self.data.labels < 5, self.data.labels, -1)
+        model = zshash.fit(self.data.X, labels, names=self.data.names, **self.quick)
+        assert model.seen == self.data.names[:5]
+        assert model.notes["n_unlabelled"] == (labels < 0).sum()
+        assert 0 < model.notes["averaging"] < 1
+        assert model.knows_names
+        vectors = WordNet(basis=model.seen).embed(model.seen)
+        targets = np.zeros((1797, vectors.shape[1]), np.float32)
+        targets[labels >= 0] = vectors[labels[labels >= 0]]
+        expected = MTH(random_state=0, **self.quick).fit(self.data.X, targets)
+        assert_array_equal(model.encode(self.data.X), expected.encode(self.data.X))
+
+    def test_pictures_in_no_folder_of_their_own(self, tmp_path):
+        for number in range(30):
+            pixels = (self.data.X[number].reshape(8, 8) * 16).astype(np.uint8)
+            Image.fromarray(pixels).resize((32, 32)).save(tmp_path / f"{number}.png")
+        model = zshash.fit(sorted(tmp_path.glob("*.png")), extractor="pixels:8", **self.quick)
+        assert (model.notes["n_train"], model.notes["prior"]) == (30, None)
+
+
+class TestPriors:
+    """Statistics of the network that made the features."""
+
+    facts = {"name": "efficientnet-lite0", "options": {}}  # noqa: RUF012
+    quick = {"n_bits": 16, "n_steps": 5, "n_units": 32}  # noqa: RUF012
+
+    def features(self, fingerprint):
+        X = np.random.RandomState(0).rand(40, 1280).astype(np.float32)
+        return Dataset(X, extractor=self.facts | {"fingerprint": fingerprint})
+
+    @property
+    def own(self):
+        return open_statistics("efficientnet-lite0").network["fingerprint"]
+
+    def test_the_default_network_has_one(self):
+        assert extractor("efficientnet-lite0").fingerprint == self.own
+        model = zshash.fit(self.features(self.own), **self.quick)
+        assert (model.notes["prior"], model.hasher.prior) == ("efficientnet-lite0",) * 2
+        without = zshash.fit(self.features(self.own), prior=None, **self.quick)
+        assert without.notes["prior"] is None
+        raw = zshash.fit(self.features(self.own), normalize=False, **self.quick)
+        assert raw.notes["prior"] is None
+        estimator = MTH(random_state=0, **self.quick)
+        assert zshash.fit(self.features(self.own), method=estimator).hasher.prior is None
+
+    def test_other_weights_have_none(self):
+        assert zshash.fit(self.features("other"), **self.quick).notes["prior"] is None
+
+    def test_statistics_of_another_network_are_refused(self):
+        with pytest.raises(DataError, match="statistics of efficientnet-lite0, and the features"):
+            zshash.fit(self.features("other"), prior="efficientnet-lite0", **self.quick)
+        X = self.features("other").X  # of an unknown network
+        assert zshash.fit(X, prior="efficientnet-lite0", **self.quick).notes["prior"]

@@ -31,6 +31,10 @@ COMMANDS = {
             "Write the features of pictures, with paths and labels, to a file that all commands "
             "read.",
         ),
+        "statistics": (
+            "zshash.cli.learning:statistics",
+            "Write the statistics of a network's features over general PICTURES to FILE.",
+        ),
     },
     "Collections": {
         "create": (

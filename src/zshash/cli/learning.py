@@ -14,13 +14,14 @@ from zshash.cli.options import (
     force_option,
     json_option,
     labels_option,
-    method_option,
+    learning_method_option,
     method_settings,
     model_file,
     model_option,
     normalize_option,
     reading_options,
     set_option,
+    statistics_file,
 )
 from zshash.cli.parameters import Data, Integer
 from zshash.cli.terminal import count, keep_inputs, plain, print_json
@@ -28,12 +29,14 @@ from zshash.images import PictureReader
 from zshash.learning import Model
 from zshash.learning import fit as fit_model
 from zshash.learning.files import encode_data, extract_data
+from zshash.learning.fitting import default_method
 from zshash.learning.sharding import are_shards
+from zshash.learning.statistics import statistics as make_statistics
 from zshash.scale import ClusterError
 from zshash.scale.cluster import connect
 from zshash.scale.shards import SUFFIXES, is_shard_folder
 
-__all__ = ["encode", "extract", "fit"]
+__all__ = ["encode", "extract", "fit", "statistics"]
 
 scheduler_option = click.option(
     "--scheduler",
@@ -63,7 +66,7 @@ scheduler_option = click.option(
     type=Integer(2),
     help="Number of samples to train on, drawn at random.",
 )
-@method_option
+@learning_method_option
 @set_option
 @normalize_option
 @click.option(
@@ -83,7 +86,7 @@ def fit(
     labels: tuple[str, ...],
     unseen: tuple[str, ...],
     n_train: int | None,
-    method: str,
+    method: str | None,
     settings: tuple[str, ...],
     normalize: bool,
     seed: int,
@@ -92,6 +95,8 @@ def fit(
     as_json: bool,
 ) -> None:
     """Learn a hash function from DATA and write it to MODEL.
+
+    Labels are not needed: the default method learns from pictures with and without labels.
 
     DATA is a folder with a folder of pictures for each category; a list of pictures with their
     labels (.csv, .tsv, .parquet); a table of features (.npz, .npy, .parquet); CIFAR, MNIST,
@@ -106,9 +111,10 @@ def fit(
     keep_inputs(output, data, *labels)
     _keep_shards(output, data)
     with _cluster(scheduler, data, reader) as client:
+        name = method or default_method(data, reader, client)
         model = fit_model(
             data,
-            method=method,
+            method=name,
             n_bits=bits,
             semantics=labels,
             unseen=unseen,
@@ -118,14 +124,14 @@ def fit(
             client=client,
             progress=True,
             normalize=normalize,
-            **method_settings(method, settings),
+            **method_settings(name, settings),
         )
     model.save(output)
     notes = model.notes
     if as_json:
         print_json(notes)
     else:
-        _tell(f"{output}: {method}, {bits} bits", notes)
+        _tell(f"{output}: {name}, {bits} bits", notes)
 
 
 def _tell(model: str, notes: dict[str, Any]) -> None:
@@ -134,6 +140,10 @@ def _tell(model: str, notes: dict[str, Any]) -> None:
     click.echo(f"{model}, {notes['n_train']} samples{seen}, {notes['fit_seconds']:.1f} s")
     if notes["unseen"]:
         click.echo(f"never seen: {plain(notes['unseen'])}")
+    if n_unlabelled := notes.get("n_unlabelled"):
+        click.echo(
+            f"learned from {count(n_unlabelled, 'sample', '', 's')} that nobody labelled, too"
+        )
     if notes.get("graph") == "anchor":
         click.echo("graph: anchor (knn, the default elsewhere, needs all rows in memory)")
 
@@ -233,3 +243,37 @@ def extract(data: str, output: Path, reader: PictureReader, as_json: bool) -> No
         print_json(facts)
     else:
         click.echo(f"{output}: {facts['n']} samples of {facts['dimension']} features")
+
+
+@click.command()
+@click.argument("data", metavar="PICTURES", type=Data())
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    metavar="FILE",
+    type=statistics_file,
+    help="File of statistics to write (.safetensors).",
+)
+@force_option
+@reading_options
+@json_option
+def statistics(data: str, output: Path, reader: PictureReader, as_json: bool) -> None:
+    """Write the statistics of a network's features over general PICTURES to FILE.
+
+    Where there are few pictures to learn from, MTH takes what is missing from such statistics:
+    zshash fit PICTURES --extractor NETWORK --set prior=FILE. Those of efficientnet-lite0 come with
+    zshash and are used by themselves. For another network, give some thousand pictures of many
+    kinds; PICTURES are as DATA of fit, and labels are not looked at.
+    """
+    keep_inputs(output, data)
+    made = make_statistics(data, reader)
+    made.save(output)
+    facts = {"output": str(output), "n": made.n, "dimension": made.n_features}
+    if as_json:
+        print_json(facts | {"extractor": made.network or None})
+    else:
+        click.echo(
+            f"{output}: statistics of {made.n_features} features over "
+            f"{count(made.n, 'picture', '', 's')}"
+        )

@@ -30,6 +30,7 @@ __all__ = [
     "json_option",
     "k_option",
     "labels_option",
+    "learning_method_option",
     "make_hasher",
     "method_choice",
     "method_names",
@@ -45,6 +46,7 @@ __all__ = [
     "reading_options",
     "seeds_option",
     "set_option",
+    "statistics_file",
     "train_option",
     "unseen_option",
     "where_option",
@@ -63,7 +65,16 @@ def _is_model(path: Path) -> bool:
 
 
 _NUMPY = (b"\x93NUMPY", b"PK")
+
+
+def _is_statistics(path: Path) -> bool:
+    from zshash.hashing.steps.statistics import is_statistics
+
+    return is_statistics(path)
+
+
 model_file = OutputFile(what="model", is_such=_is_model)
+statistics_file = OutputFile(what="file of statistics", is_such=_is_statistics)
 arrays_file = OutputFile(what="NumPy file", is_such=begins_with(*_NUMPY))
 codes_file = OutputFile(what="file of codes", is_such=begins_with(*_NUMPY, b"PAR1", b"IBxF"))
 json_file = OutputFile(what="JSON file", is_such=begins_with(b"{"))
@@ -113,6 +124,14 @@ method_option = click.option(
     type=method_choice,
     metavar=method_names,
     help="Hashing method; zshash info --methods describes them.",
+)
+learning_method_option = click.option(
+    "--method",
+    default=None,
+    type=method_choice,
+    metavar=method_names,
+    help="Hashing method; zshash info --methods describes them.  [default: MTH; ZSH for a folder "
+    "of tables]",
 )
 set_option = click.option(
     "--set",

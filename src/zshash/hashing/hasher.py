@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zshash import codes
 from zshash._threads import all_cores, run_blocks
+from zshash._warnings import warn_user
 from zshash.hashing.steps.rows import BLOCK_ROWS, check_values, unit_rows
 from zshash.hashing.steps.samples import Samples, SampleSource
 from zshash.hashing.steps.targets import Targets, as_targets
@@ -63,14 +64,19 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Class labels, a 0/1 matrix with several labels for each sample, or semantic targets
             (floats, of unit length as the sources in `zshash.semantics` give them). Pairwise
             methods call samples similar that share a label or have equal targets. Unsupervised
-            methods do not look at y.
+            methods do not look at y. −1, None, "" and rows of zeros mean that nobody labelled the
+            sample: MTH and SSH learn from such samples, too, other methods leave them out.
         """
         self.check_parameters()
         features = self.training_features(X)
-        samples = Samples(features, self.read_targets(y, len(features)))
+        samples = self.usable_samples(features, self.read_targets(y, len(features)))
         with all_cores():  # blocks of rows share the cores, and small matrices need just one
             self.learn(samples)
         return self
+
+    def usable_samples(self, features: NDArray[np.float32], targets: Targets | None) -> Samples:
+        """The samples that the method can learn from; methods that need labels override it."""
+        return Samples(features, targets)
 
     def learn(self, samples: Samples) -> None:
         """Set the fitted state from prepared samples; parameters and features are checked."""
@@ -212,8 +218,18 @@ class SumHasher(Hasher):
 
 
 class SupervisedHasher(Hasher):
-    """A method that needs labels."""
+    """A method that learns from labels.
 
+    Attributes
+    ----------
+    needs_labels : bool
+        Whether the method can learn from no sample without any labels.
+    learns_unlabelled : bool
+        Whether the method learns from samples without a label beside labelled ones.
+    """
+
+    needs_labels = True
+    learns_unlabelled = False
     classes_: NDArray[Any]
 
     def read_targets(self, y: Any, n_samples: int) -> Targets:
@@ -224,6 +240,24 @@ class SupervisedHasher(Hasher):
             self.classes_ = classes
         return targets
 
+    def usable_samples(self, features: NDArray[np.float32], targets: Targets | None) -> Samples:
+        """The labelled samples; a method that can also use others has `learns_unlabelled` set."""
+        assert targets is not None
+        is_labelled = targets.is_labelled
+        if self.learns_unlabelled or is_labelled.all():
+            return Samples(features, targets)
+        name, n = type(self).__name__, int(is_labelled.sum())
+        if n < 2:
+            raise ValueError(
+                f"{name} learns from labelled samples, and {n} of {len(features)} are labelled: "
+                "label more, or use MTH, which also learns from samples without a label"
+            )
+        warn_user(
+            f"{len(features) - n} of {len(features)} samples have no label: {name} can not use "
+            "them and learns from the others"
+        )
+        return Samples(features[is_labelled], Targets(targets.vectors, targets.rows[is_labelled]))
+
     def forget_classes(self) -> None:
         """Remove the class labels of an earlier fit."""
         if hasattr(self, "classes_"):
@@ -231,7 +265,7 @@ class SupervisedHasher(Hasher):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
+        tags.target_tags.required = self.needs_labels
         tags.target_tags.multi_output = True
         return tags
 

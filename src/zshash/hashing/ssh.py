@@ -46,6 +46,8 @@ PAIR_ROWS = 128  # rows of S handled at a time
 class SSH(SumHasher, LinearHasher, SupervisedHasher):
     """Semi-supervised hashing: few labels say what is similar, all samples spread the bits.
 
+    Samples without a label (−1, None, "", rows of zeros) spread the bits like all others.
+
     Parameters
     ----------
     n_bits : int, default 64
@@ -57,10 +59,9 @@ class SSH(SumHasher, LinearHasher, SupervisedHasher):
         at once. "nonorthogonal" scales these to solve the problem without the constraint WᵀW = I,
         which does not change the bits.
     n_labeled : int or None, default 1000
-        Samples whose labels are used, drawn at random; all others count as unlabelled, and so do
-        the rows of a 0/1 matrix without any label. Where there are fewer, all are used. None
-        takes all, except for the sequential form, which holds a matrix of all labelled pairs. The
-        class label −1 is a label like any other.
+        Samples whose labels are used, drawn at random; all others count as unlabelled. Where
+        there are fewer, all are used. None takes all, except for the sequential form, which holds
+        a matrix of all labelled pairs.
     eta : float, default 3
         η, weight of the spread of all samples. Each term is a mean, the first over pairs, the
         second over samples, so that η does not depend on their numbers. The default is for 64
@@ -89,6 +90,8 @@ class SSH(SumHasher, LinearHasher, SupervisedHasher):
     >>> SSH(n_bits=16, n_labeled=200, random_state=0).fit(X, y).encode(X[:3]).shape
     (3, 2)
     """
+
+    learns_unlabelled = True
 
     def __init__(
         self,

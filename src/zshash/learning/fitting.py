@@ -17,11 +17,14 @@ from zshash.datasets.data import bears
 from zshash.datasets.splits import draw_training
 from zshash.hashing import methods
 from zshash.hashing.hasher import Hasher
+from zshash.hashing.mth import MTH
+from zshash.hashing.steps.statistics import open_statistics
 from zshash.images import Extractor, PictureReader
 from zshash.learning.categories import Labelled, LabelledFeatures, categories, find_categories
 from zshash.learning.model import Model
 from zshash.learning.sharding import ShardedData, are_shards, open_sharded
 from zshash.learning.sources import as_data, reader_for, with_labels
+from zshash.learning.statistics import check_prior, own_prior
 from zshash.learning.targets import (
     ONE_HOT,
     WORDNET,
@@ -36,9 +39,9 @@ from zshash.scale.fitting import check_method
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["fit", "fit_timed", "training_part"]
+__all__ = ["default_method", "fit", "fit_timed", "training_part"]
 
-METHOD, N_BITS = "ZSH", 64
+METHOD, SHARD_METHOD, N_BITS = "MTH", "ZSH", 64
 # Parameters for shards, of methods whose own defaults need all rows in memory.
 FOR_SHARDS = {"ZSH": {"graph": "anchor"}}
 Data = TypeVar("Data", bound=Labelled)
@@ -49,7 +52,7 @@ def fit(
     labels: Any = None,
     *,
     names: Sequence[str] | None = None,
-    method: str | Hasher = METHOD,
+    method: str | Hasher | None = None,
     n_bits: int | None = None,
     semantics: str | Sequence[str] | None = None,
     unseen: str | Sequence[str] = (),
@@ -76,9 +79,11 @@ def fit(
         come with the source.
     names : list of str, optional
         Names of the categories, in the order of their numbers.
-    method : str or Hasher
+    method : str or Hasher, optional
         Name of a method, see `zshash.methods`; or an estimator that is not fitted yet, with its
-        own parameters.
+        own parameters. By default MTH, which also learns from samples without a label, and ZSH
+        for a folder of tables. For features of a network whose statistics come with the package,
+        MTH gets them as its prior.
     n_bits : int
         Length of the codes in bits, 64 by default.
     semantics : str or list of str, optional
@@ -116,13 +121,14 @@ def fit(
     >>> from zshash import fit
     >>> from zshash.datasets import digits
     >>> data = digits()
-    >>> model = fit(data.X, data.labels, names=data.names, unseen=["four"], n_anchors=300)
+    >>> model = fit(data.X, data.labels, names=data.names, unseen=["four"], effort="fast")
     >>> model.method, model.n_bits, len(model.seen), model.encode(data.X).shape
-    ('ZSH', 64, 9, (1797, 8))
+    ('MTH', 64, 9, (1797, 8))
     """
     reader = reader_for(extractor, reader)
     is_path = isinstance(source, str | os.PathLike)
     sharded = is_path and are_shards(os.fspath(source), reader, client is not None)
+    method = _default(sharded) if method is None else method
     hasher = _make_hasher(method, n_bits, random_state, parameters, sharded)
     sources = _as_list(semantics)
     label_sources(hasher, sources)  # an error comes before data is opened
@@ -137,6 +143,9 @@ def fit(
     hidden = find_categories(opened, _as_list(unseen))
     chosen = training_part(hasher, opened, hidden, sources, n_train, random_state)
     data = chosen if isinstance(chosen, ShardedData) else reader.features(chosen)
+    if isinstance(hasher, MTH) and not isinstance(method, Hasher) and "prior" not in parameters:
+        hasher.prior = own_prior(data.extractor) if hasher.normalize else None
+    check_prior(hasher, data.extractor)
     seconds = _learn(hasher, data, sources, client, progress)
     origin = Path(source).name if is_path else "features or pictures in memory"
     notes = _notes(hasher, data, hidden, sources, origin, seconds)
@@ -145,6 +154,15 @@ def fit(
         notes["shards"] = len(opened.shards)
     has_files = not set(sources) <= {ONE_HOT, WORDNET}
     return Model(hasher, notes, reader=reader, semantics=sources if has_files else None)
+
+
+def default_method(source: str, reader: PictureReader, client: "Client | None" = None) -> str:
+    """Name of the method that `fit` uses for a source by default."""
+    return _default(are_shards(source, reader, client is not None))
+
+
+def _default(sharded: bool) -> str:
+    return SHARD_METHOD if sharded else METHOD
 
 
 def _make_hasher(
@@ -206,25 +224,25 @@ def training_part(
     seed: int,
 ) -> Data:
     """The samples to train on: none of a hidden category, `n_train` of them at random."""
-    needs_labels = bool(label_sources(hasher, sources))
-    rows = _training_rows(data, hidden, needs_labels, n_train, seed)
+    takes_all = not label_sources(hasher, sources) or getattr(hasher, "learns_unlabelled", False)
+    rows = _training_rows(data, hidden, takes_all, n_train, seed)
     return data if len(rows) == len(data) else data.select(rows)
 
 
 def _training_rows(
     data: Labelled,
     hidden: NDArray[np.int64],
-    needs_labels: bool,
+    takes_all: bool,
     n_train: int | None,
     seed: int,
 ) -> NDArray[np.int64]:
-    """Rows to train on: none of a hidden category, all labelled if the method needs labels."""
+    """Rows to train on: none of a hidden category, and all labelled unless the method takes all."""
     rng = np.random.RandomState(seed)
     if data.labels is None:
         return draw_training(np.arange(len(data)), n_train, rng)
     is_good = ~bears(data.labels, hidden)
     labelled = bears(data.labels, categories(data))
-    if needs_labels and not labelled.all():
+    if not takes_all and not labelled.all():
         lost = int((~labelled).sum())
         message = f"{lost} of {len(data)} samples have no label and are not trained on"
         warnings.warn(message, UserWarning, stacklevel=4)
@@ -281,10 +299,25 @@ def _notes(
     return {
         "features": origin,
         **({"extractor": data.extractor} if data.extractor else {}),
-        "labels": label_names(hasher, sources),
+        "labels": label_names(hasher, sources) if len(seen) else [],
         "seen": [data.names[number] for number in seen],
         **({"synsets": [data.synsets[number] for number in seen]} if data.synsets else {}),
         "unseen": [data.names[number] for number in hidden],
         "n_train": len(data),
+        **_choices(hasher, data),
         "fit_seconds": seconds,
+    }
+
+
+def _choices(hasher: Hasher, data: LabelledFeatures) -> dict[str, Any]:
+    """What MTH has decided from the samples."""
+    if not isinstance(hasher, MTH):
+        return {}
+    n_labelled = 0 if data.labels is None else int(bears(data.labels, categories(data)).sum())
+    prior = None if hasher.prior is None else open_statistics(hasher.prior)
+    return {
+        "n_unlabelled": len(data) - n_labelled,
+        "averaging": round(hasher.averaging_, 4),
+        "shrinkage": round(hasher.shrinkage_, 4),
+        "prior": prior and (prior.network.get("name") or "a file"),
     }

@@ -92,11 +92,11 @@ def label_sources(hasher: Hasher, sources: Sequence[str]) -> list[str]:
 def usable_sources(hasher: Hasher, dataset: Labelled, sources: Sequence[str]) -> list[str]:
     """The sources that `label_sources` returns, if the data has the labels that they need."""
     sources = label_sources(hasher, sources)
-    if sources and dataset.labels is None:
+    if sources and dataset.labels is None and getattr(hasher, "needs_labels", False):
         raise DataError(
             "the data has no labels to learn from: put pictures into a folder for each category "
             "and labels of tables into y of .npz and .parquet files or into NAME.labels.npy beside "
-            "NAME.npy, or choose a method that does not look at labels, such as ITQ"
+            "NAME.npy, or choose a method that learns without labels, such as MTH"
         )
     if ONE_HOT in sources and len(sources) > 1:
         raise SourceError("onehot can not be combined with other label sources")
@@ -120,19 +120,23 @@ def make_targets(
     Class labels where `sources` is ``["onehot"]``; the vectors of the labels' names where it lists
     sources as in `open_source`; None for a method that does not look at labels. Without `sources`,
     the kind of the method decides, as in `label_sources`. A sample of several categories has a 0/1
-    row, or the mean direction of their vectors.
+    row, or the mean direction of their vectors; a sample without a label has a row of zeros.
     """
     sources = usable_sources(hasher, dataset, sources)
-    if not sources:
+    if not sources or dataset.labels is None or not len(seen):
         return None
-    assert dataset.labels is not None
     own: NDArray[Any] = dataset.labels[rows]
     if own.ndim == 2:
         own = own[:, seen]
     if ONE_HOT in sources:
         return own
     vectors = label_vectors(dataset, seen, sources)
-    return vectors[np.searchsorted(seen, own)] if own.ndim == 1 else unit(own @ vectors)
+    if own.ndim == 1:
+        return vectors[np.searchsorted(seen, own)]
+    targets = np.zeros((len(own), vectors.shape[1]), dtype=np.float32)
+    labelled = own.any(axis=1)
+    targets[labelled] = unit(own[labelled] @ vectors)
+    return targets
 
 
 def shared_targets(

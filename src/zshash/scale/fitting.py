@@ -329,7 +329,12 @@ def _read_targets(
     if not isinstance(hasher, SupervisedHasher):
         return None, None
     if targets is None:
-        labels, names, _ = combine(list(workers.map(known_labels, shards)))
+        known = list(workers.map(known_labels, shards))
+        if not hasher.needs_labels and all(own.labels is None for own in known):
+            return [
+                np.zeros(shard.shape[0], np.int32) for shard in shards if shard.shape
+            ], np.zeros((1, 0))
+        labels, names, _ = combine(known)
         is_single = labels[0].ndim == 1
         targets = [np.array(names)[own] if is_single else own.astype(int) for own in labels]
     return read_targets(hasher, shards, targets, vectors)

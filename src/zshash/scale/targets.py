@@ -126,6 +126,11 @@ def read_targets(
         return _places(parts, _numbers(vectors))
     if all(map(_is_column, parts)):
         read = hasher.read_targets(np.concatenate(parts), sum(map(len, parts)))
+        if not hasher.learns_unlabelled and not read.is_labelled.all():
+            raise ValueError(
+                f"{(~read.is_labelled).sum()} samples have no label (-1, None or an empty word), "
+                f"and {type(hasher).__name__} can not use them: leave them out of the shards"
+            )
         edges = np.cumsum([len(part) for part in parts])[:-1]
         return list(np.split(read.rows.astype(np.int32), edges)), read.vectors
     return parts, None

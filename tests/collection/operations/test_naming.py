@@ -63,7 +63,7 @@ def test_names_that_a_network_knows(folder, model):
         np.testing.assert_allclose(
             [match.score for match in found], np.sort(scores)[:-11:-1], rtol=1e-4
         )
-        assert sum(match.item.labels == ("truck",) for match in found) > 7
+        assert sum(match.item.labels == ("truck",) for match in found) > 6
 
 
 def test_models_that_know_no_names(tmp_path, photos, X):

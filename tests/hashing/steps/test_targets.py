@@ -92,3 +92,34 @@ def test_long_equal_rows_are_found_wherever_they_stand(n):
         merged, rows = merge_rows(vectors[y])
         assert len(merged) == 9
         np.testing.assert_array_equal(merged[rows], vectors[y])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [3, -1, 1, -1],
+        [3.0, -1.0, 1.0, -1.0],
+        np.array(["b", "", "a", ""]),
+        np.array(["b", None, "a", ""], dtype=object),
+        np.array([[3], [-1], [1], [-1]]),
+    ],
+)
+def test_samples_that_nobody_labelled(labels):
+    targets, classes = read(np.asarray(labels))
+    assert len(classes) == 2
+    assert targets.is_labelled.tolist() == [True, False, True, False]
+    assert dense(targets).tolist() == [[0, 1], [0, 0], [1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("dtype", [bool, int, float])
+def test_rows_of_zeros_have_no_label(dtype):
+    targets, classes = read(np.array([[1, 0], [0, 0], [0, 1]], dtype=dtype))
+    assert classes is None
+    assert targets.is_labelled.tolist() == [True, False, True]
+
+
+def test_signs_would_lose_a_class():
+    with pytest.warns(UserWarning, match="-1 means that nobody labelled the sample"):
+        read([1, -1, 1, -1])
+    with pytest.warns(UserWarning, match="all 2 labelled samples have the same label"):
+        read(np.array(["cat", "", "cat"]))

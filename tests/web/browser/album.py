@@ -103,7 +103,9 @@ def make_album(folder):
         for seed in range(EACH):
             (pictures / category / f"{category}{seed}.png").write_bytes(png(category, seed))
     reader = PictureReader("pixels:8", cache=False)
-    model = zshash.fit(pictures, reader=reader, unseen=UNSEEN, n_bits=48, n_anchors=40)
+    model = zshash.fit(
+        pictures, reader=reader, unseen=UNSEEN, method="ZSH", n_bits=48, n_anchors=40
+    )
     files = sorted(pictures.rglob("*.png"))
     with Collection.create(folder / "album", model, reader=reader) as album:
         album.add(

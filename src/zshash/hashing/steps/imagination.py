@@ -22,7 +22,10 @@ MOST = 3.0  # largest novelty, in standard deviations
 
 @dataclass(frozen=True)
 class Draw:
-    """A batch by numbers of samples: centre and deviation of imagined rows, then real rows."""
+    """A batch by numbers: centre and deviation of imagined rows, then samples that are real rows.
+
+    Deviations are numbered among the labelled samples.
+    """
 
     centres: np.ndarray
     deviations: np.ndarray
@@ -37,9 +40,11 @@ class Batches:
     Z : ndarray of shape (n, d), float32
         Samples, their mean at 0.
     categories : ndarray of shape (n,)
-        Which category each sample belongs to, 0, 1, ….
+        Which category each sample belongs to, 0, 1, …; −1 if nobody labelled it.
     meanings : ndarray of shape (c, p), float32
         Meaning of each category, which the teacher compares beside the features; p may be 0.
+    looks : ndarray of shape (n, d), float32, optional
+        What the teacher compares of the samples, by default Z at unit length.
     novelty : float
         Weight of novelty: for the teacher, rows are nearer if both are novel, or both are not.
     size : int
@@ -49,13 +54,18 @@ class Batches:
     rng : RandomState
     """
 
-    def __init__(self, Z, categories, meanings, *, novelty, size, imaginary, rng):
-        self.Z, self.meanings, self.size = Z, meanings[categories], min(size, len(Z))
-        means = category_means(Z, categories)
-        self.deviations = Z - means[categories]
-        self.novelty = Novelty(Z, categories, means)
+    def __init__(self, Z, categories, meanings, *, novelty, size, imaginary, rng, looks=None):
+        self.Z, self.size = Z, min(size, len(Z))
+        self.looks = looks
+        labelled = np.flatnonzero(categories >= 0)
+        own = categories[labelled]
+        self.meanings = np.zeros((len(Z), meanings.shape[1]), dtype=np.float32)
+        self.meanings[labelled] = meanings[own]
+        means = category_means(Z[labelled], own)
+        self.deviations = Z[labelled] - means[own]
+        self.novelty = Novelty(Z, own, means)
         self.novelty_scale = np.float32(np.sqrt(novelty))
-        self._scattered = np.flatnonzero(np.bincount(categories)[categories] > 1)
+        self._scattered = np.flatnonzero(np.bincount(own)[own] > 1)
         self._n_imaginary = int(imaginary * self.size) // MEMBERS if len(self._scattered) else 0
         self._order, self._rng = np.empty(0, dtype=np.int64), rng
 
@@ -71,11 +81,14 @@ class Batches:
         return np.concatenate([imagined, self.Z[draw.samples]])
 
     def lesson(self, draw, rows):
-        """Rows that the teacher compares: features of unit length, novelty, meaning."""
+        """Rows that the teacher compares: looks, novelty, meaning."""
+        looks, n_imagined = unit_rows(rows), len(draw.centres)
+        if self.looks is not None:
+            looks[n_imagined:] = self.looks[draw.samples]
         meanings = np.zeros((len(rows), self.meanings.shape[1]), dtype=np.float32)
-        meanings[len(draw.centres) :] = self.meanings[draw.samples]
+        meanings[n_imagined:] = self.meanings[draw.samples]
         novelty = self.novelty_scale * self.novelty(rows)
-        return np.hstack([unit_rows(rows), novelty[:, None], meanings])
+        return np.hstack([looks, novelty[:, None], meanings])
 
     def _next(self, count):
         """Numbers of the next `count` samples."""
@@ -89,6 +102,8 @@ def category_means(Z, categories):
     """Mean of the samples of each category (c, d), float32; 0 where it has none."""
     counts = np.bincount(categories)
     present = np.flatnonzero(counts)
+    if not present.size:
+        return np.zeros((0, Z.shape[1]), dtype=np.float32)
     order = np.argsort(categories, kind="stable")
     starts = (np.cumsum(counts) - counts)[present]
     sums = np.add.reduceat(Z[order], starts, axis=0, dtype=np.float64)
@@ -108,8 +123,8 @@ class Novelty:
     ----------
     Z : ndarray of shape (n, d), float32
         Samples, their mean at 0.
-    categories : ndarray of shape (n,)
-        Which category each sample belongs to, 0, 1, ….
+    categories : ndarray of shape (m,)
+        Categories 0, 1, … of the labelled samples.
     means : ndarray of shape (c, d), float32
         Means of the categories.
 
@@ -124,7 +139,7 @@ class Novelty:
 
     def __init__(self, Z, categories, means):
         common = means[np.bincount(categories, minlength=len(means)) >= FEWEST]
-        self.means = np.vstack([np.zeros_like(means[:1]), common])
+        self.means = np.vstack([np.zeros_like(Z[:1]), common])
         self.lengths = np.square(self.means).sum(axis=1)
         raw = np.concatenate([self._raw(Z[part]) for part in gen_batches(len(Z), BLOCK_ROWS)])
         self.centre, self.spread = raw.mean(), max(raw.std(), np.float32(1e-12))

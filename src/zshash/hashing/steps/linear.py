@@ -132,15 +132,34 @@ class Whitening:
         return self.axes * np.sqrt(variances / (variances + shrinkage * variances.mean()))
 
 
-def whiten(rows, shrinkage):
-    """Learn the whitening of rows; `shrinkage` is ε, and 0 means none."""
+@dataclass(frozen=True)
+class Spectrum:
+    """Mean of rows, and the axes U and variances E of their covariance U E Uᵀ, largest first."""
+
+    mean: np.ndarray  # (d,)
+    axes: np.ndarray  # (d, d)
+    values: np.ndarray  # (d,)
+
+    def whitening(self, shrinkage):
+        """The whitening with ε = `shrinkage`; 0 means none."""
+        damped = self.values + max(shrinkage, LEAST_SHRINKAGE) * self.values.mean()
+        shrunk = self.values / damped
+        T = (self.axes / np.sqrt(damped * shrunk.sum())) @ self.axes.T
+        return Whitening(self.mean, T, self.axes, damped)
+
+
+def spectrum(rows, prior=None):
+    """The spectrum of rows; a `prior` counts as rows that were seen before."""
     mean = mean_row(rows)
     covariance = gram(rows, mean) / len(rows)
     if not 0 < np.trace(covariance) < np.inf:
         raise ValueError("X varies too little or too much for float32: rescale X")
+    if prior is not None:
+        mean, covariance = prior.blended(mean, covariance, len(rows))
     values, axes = linalg.eigh(covariance)
-    values, axes = np.clip(values[::-1], 0, None), fix_signs(axes[:, ::-1])
-    damped = values + max(shrinkage, LEAST_SHRINKAGE) * values.mean()
-    shrunk = values / damped
-    T = (axes / np.sqrt(damped * shrunk.sum())) @ axes.T
-    return Whitening(mean, T, axes, damped)
+    return Spectrum(mean, fix_signs(axes[:, ::-1]), np.clip(values[::-1], 0, None))
+
+
+def whiten(rows, shrinkage):
+    """Learn the whitening of rows; `shrinkage` is ε, and 0 means none."""
+    return spectrum(rows).whitening(shrinkage)

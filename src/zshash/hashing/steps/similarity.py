@@ -56,8 +56,8 @@ def similarity(targets, method):
     vectors, places = merge_rows(targets.vectors)
     groups = places[targets.rows]
     if not np.isin(vectors, (0, 1)).all():
-        vectors = np.eye(len(vectors))
-    if (np.bincount(groups) @ vectors).max() < 2:
+        vectors = np.eye(len(vectors)) * vectors.any(axis=1)[:, None]
+    if (np.bincount(groups) @ vectors).max(initial=0) < 2:
         raise ValueError(
             f"{method} learns from samples that share a label, and no two samples of y do: give "
             "class labels (n,) or a 0/1 label matrix (n, c)"

@@ -14,7 +14,8 @@ class Targets:
     """The matrix Y (n, p), where row i is ``vectors[rows[i]]``.
 
     Samples of a class share their vector, so products with Y cost c × p instead of n × p.
-    Targets that are all different have ``rows = 0, 1, …, n - 1``.
+    Targets that are all different have ``rows = 0, 1, …, n - 1``. A vector of zeros means that
+    nobody labelled the sample.
     """
 
     vectors: np.ndarray  # (c, p) float64
@@ -29,6 +30,11 @@ class Targets:
         if len(self.vectors) <= len(rows):
             return Targets(self.vectors, rows)
         return Targets(self.vectors[rows], np.arange(len(rows)))
+
+    @property
+    def is_labelled(self):
+        """Which samples have a label (n,)."""
+        return np.asarray(self.vectors.any(axis=1))[self.rows]
 
     def squared_norm(self):
         """‖Y‖²."""
@@ -55,30 +61,63 @@ def as_targets(y, n_samples, *, method):
             f"X and y have inconsistent numbers of samples: {n_samples} rows of X, {len(y)} of y"
         )
     targets, classes = _from_labels(y) if _holds_labels(y) else (matrix_targets(y), None)
-    if len(targets.vectors) == 1:
+    if targets.vectors.any(axis=1).sum() == 1:
+        _warn_of_one_class(targets, classes, method)
+    return targets, classes
+
+
+def _warn_of_one_class(targets, classes, method):
+    is_labelled = targets.is_labelled
+    if is_labelled.all():
         warn_user(
             f"all training samples have the same label: {method} sees only 1 class "
             "and learns nothing that tells categories apart"
         )
-    return targets, classes
+    elif classes is not None and classes.dtype.kind in "iuf":
+        warn_user(
+            f"the only label beside -1 is {classes[0]}, and -1 means that nobody labelled the "
+            "sample: if -1 is a class of its own, give it another number, such as 0"
+        )
+    else:
+        warn_user(f"all {is_labelled.sum()} labelled samples have the same label")
+
+
+def no_targets(n_samples):
+    """Targets of samples that nobody labelled."""
+    return Targets(np.zeros((1, 0)), np.zeros(n_samples, dtype=np.intp))
 
 
 def _holds_labels(y):
-    """Class labels are 1-D, or one column of words or of numbers beyond 0 and 1."""
-    if y.ndim == 1:
-        return True
-    return y.shape[1] == 1 and (y.dtype.kind in "OUS" or (y.dtype.kind in "iu" and y.max() > 1))
+    """Class labels are 1-D, or one column of words or of whole numbers."""
+    return y.ndim == 1 or (y.shape[1] == 1 and y.dtype.kind in "OUSiu")
 
 
 def _from_labels(y):
     y = np.char.decode(y.ravel()) if y.dtype.kind == "S" else y.ravel()
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
         raise ValueError(f"y is 1-D but not a class label: it holds fractions or NaN; {CURE}")
+    is_labelled = _are_labels(y)
     try:
-        classes, rows = np.unique(y, return_inverse=True)
+        classes, own = np.unique(y[is_labelled], return_inverse=True)
     except TypeError:
         raise ValueError("y mixes labels of different types: make them all strings") from None
-    return Targets(np.eye(len(classes)), rows.astype(np.intp)), classes
+    vectors = np.eye(len(classes))
+    if is_labelled.all():
+        return Targets(vectors, own.astype(np.intp)), classes
+    rows = np.full(len(y), len(classes), dtype=np.intp)
+    rows[is_labelled] = own
+    return Targets(np.vstack([vectors, np.zeros_like(vectors, shape=len(classes))]), rows), classes
+
+
+def _are_labels(y):
+    """Which entries of y are class labels; −1, None and "" mean that nobody labelled a sample."""
+    if y.dtype.kind in "if":
+        return y != -1
+    if y.dtype.kind == "U":
+        return y != ""
+    if y.dtype.kind == "O":
+        return np.array([label is not None and label != "" and label != -1 for label in y], bool)
+    return np.ones(len(y), dtype=bool)
 
 
 def matrix_targets(y):

@@ -35,6 +35,7 @@ class DeviceDistillation:
         batches = self._batches
         known = batches.Z, batches.deviations, batches.meanings
         self._Z, self._deviations, self._meanings = map(self._bring, known)
+        self._looks = None if batches.looks is None else self._bring(batches.looks)
         self._means, self._lengths = map(
             self._bring, (batches.novelty.means, batches.novelty.lengths)
         )
@@ -71,8 +72,10 @@ class DeviceDistillation:
         unknown = Z.new_zeros(len(centres), self._meanings.shape[1])
         meanings = torch.cat([unknown, self._meanings[samples]])
         novelty = float(self._batches.novelty_scale) * self._novelty(Z)
-        shapes = torch.nn.functional.normalize(Z, dim=1)
-        return Z, torch.hstack([shapes, novelty[:, None], meanings])
+        looks = torch.nn.functional.normalize(Z, dim=1)
+        if self._looks is not None:
+            looks = torch.cat([looks[: len(centres)], self._looks[samples]])
+        return Z, torch.hstack([looks, novelty[:, None], meanings])
 
     def _novelty(self, Z):
         """As `Novelty`."""
