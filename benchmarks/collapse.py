@@ -34,7 +34,7 @@ def load(quick: bool) -> tuple[Array, Labels]:
     if quick or not path.is_file():
         data = digits()
         assert data.labels is not None
-        return data.X.astype(np.float32), data.labels
+        return data.X.astype(np.float32), data.labels.astype(np.int64)
     with np.load(path) as file:
         return file["X"].astype(np.float32), file["y"].astype(np.int64)
 
@@ -43,7 +43,7 @@ def turned(X: Array, d: int, rng: np.random.RandomState) -> Array:
     """Features in d dimensions: a random part of a rotation, or with noise beside them."""
     if d <= X.shape[1]:
         rotation, _ = np.linalg.qr(rng.standard_normal((X.shape[1], d)))
-        return (X @ rotation).astype(np.float32)
+        return np.asarray(X @ rotation, dtype=np.float32)
     noise = 0.1 * X.std() * rng.standard_normal((len(X), d - X.shape[1]))
     return np.hstack([X, noise]).astype(np.float32)
 

@@ -482,7 +482,7 @@ def test_fit_without_labels(tmp_path):
     done = call("fit", tmp_path / "f.npz", "-o", tmp_path / "m", *flags)
     assert done.exit_code == 0, done.output
     assert "MTH, 16 bits, 120 samples" in done.output
-    assert "learned from 120 samples that nobody labelled, too" in done.output
+    assert "without labels: all; the model has learned from these, too" in done.output
     facts = json.loads(call("info", tmp_path / "m", "--json").output)
     assert (facts["averaging"], facts["n_unlabelled"]) == (1.0, 120)
     assert facts["shrinkage"] > 1

@@ -141,9 +141,8 @@ def _tell(model: str, notes: dict[str, Any]) -> None:
     if notes["unseen"]:
         click.echo(f"never seen: {plain(notes['unseen'])}")
     if n_unlabelled := notes.get("n_unlabelled"):
-        click.echo(
-            f"learned from {count(n_unlabelled, 'sample', '', 's')} that nobody labelled, too"
-        )
+        who = "all" if n_unlabelled == notes["n_train"] else f"{n_unlabelled} of them"
+        click.echo(f"without labels: {who}; the model has learned from these, too")
     if notes.get("graph") == "anchor":
         click.echo("graph: anchor (knn, the default elsewhere, needs all rows in memory)")
 
