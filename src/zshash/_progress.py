@@ -1,10 +1,29 @@
 """Progress bars, for people who watch."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["progress_bar"]
+__all__ = ["is_watched", "progress_bar", "watched"]
+
+_watched = ContextVar("watched", default=False)
+
+
+@contextmanager
+def watched(wanted: bool) -> Iterator[None]:
+    """Whether somebody watches the fits inside a block, which know of no progress bars."""
+    before = _watched.set(wanted)
+    try:
+        yield
+    finally:
+        _watched.reset(before)
+
+
+def is_watched() -> bool:
+    """Whether somebody watches the fit that is running."""
+    return _watched.get()
 
 
 def progress_bar(total: int, wanted: bool, **options: Any) -> Any:

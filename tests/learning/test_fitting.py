@@ -5,6 +5,7 @@ from PIL import Image
 
 import zshash
 from zshash import MTH, SDH, ZSH
+from zshash._progress import progress_bar
 from zshash.datasets import DataError, Dataset, Pictures, digits, zero_shot_split
 from zshash.evaluation.protocol import Protocol, Setup, run
 from zshash.hashing.steps.statistics import open_statistics
@@ -255,6 +256,17 @@ class TestWithoutLabels:
         targets[labels >= 0] = vectors[labels[labels >= 0]]
         expected = MTH(random_state=0, **self.quick).fit(self.data.X, targets)
         assert_array_equal(model.encode(self.data.X), expected.encode(self.data.X))
+
+    def test_progress_is_shown_to_those_who_want_it(self, monkeypatch):
+        bars = []
+        monkeypatch.setattr(
+            "zshash.hashing.steps.distillation.progress_bar",
+            lambda total, wanted, **_: bars.append((total, wanted)) or progress_bar(total, False),
+        )
+        for progress in (True, False):
+            zshash.fit(self.data.X[:50], progress=progress, **self.quick)
+        MTH(random_state=0, **self.quick).fit(self.data.X[:50])
+        assert bars == [(10, True), (10, False), (10, False)]
 
     def test_pictures_in_no_folder_of_their_own(self, tmp_path):
         for number in range(30):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from zshash import scale
+from zshash._progress import watched
 from zshash.datasets import DataError, Dataset, Pictures
 from zshash.datasets.data import bears
 from zshash.datasets.splits import draw_training
@@ -103,7 +104,7 @@ def fit(
     client : distributed.Client, optional
         A Dask cluster that works on tables of features.
     progress : bool
-        Show a bar for each pass over a folder of tables.
+        Show a bar for each pass over a folder of tables, and for the training of MTH.
     **parameters
         Parameters of the method.
 
@@ -146,7 +147,8 @@ def fit(
     if isinstance(hasher, MTH) and not isinstance(method, Hasher) and "prior" not in parameters:
         hasher.prior = own_prior(data.extractor) if hasher.normalize else None
     check_prior(hasher, data.extractor)
-    seconds = _learn(hasher, data, sources, client, progress)
+    with watched(progress):
+        seconds = _learn(hasher, data, sources, client, progress)
     origin = Path(source).name if is_path else "features or pictures in memory"
     notes = _notes(hasher, data, hidden, sources, origin, seconds)
     if isinstance(opened, ShardedData):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
+from zshash._progress import is_watched, progress_bar
 from zshash._threads import map_blocks, run_blocks
 from zshash.hashing.steps.neighborhoods import compare
 from zshash.hashing.steps.networks import Adam
@@ -55,7 +56,12 @@ class Distillation:
 
     def run(self):
         """Take all steps; returns the loss before each step."""
-        return np.array([self._step(number / self.n_steps) for number in range(self.n_steps)])
+        losses = np.empty(self.n_steps)
+        with progress_bar(self.n_steps, is_watched(), desc="learning", unit=" steps") as bar:
+            for number in range(self.n_steps):
+                losses[number] = self._step(number / self.n_steps)
+                bar.update(1)
+        return losses
 
     def _step(self, progress):
         """Take one step; `progress` is the share of steps done before it. Returns the loss."""
