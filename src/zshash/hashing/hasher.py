@@ -106,7 +106,9 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         def fill(part: slice) -> None:
             projections[part] = project_block(self._prepare(X[part]))
 
-        run_blocks(fill, gen_batches(len(X), BLOCK_ROWS))
+        # For few rows, the checks of gen_batches would take longer than the work.
+        is_small = len(X) <= BLOCK_ROWS
+        run_blocks(fill, [slice(len(X))] if is_small else gen_batches(len(X), BLOCK_ROWS))
         return projections
 
     def transform(self, X: ArrayLike) -> NDArray[np.uint8]:
