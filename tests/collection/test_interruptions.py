@@ -114,7 +114,7 @@ def test_every_moment_of_opening_and_closing(photos, X):
 
     at, made = 1, []
     while interrupt(use, at):
-        at += 3 * STRIDE
+        at += STRIDE
         for album in made:
             album.close()
         made.clear()

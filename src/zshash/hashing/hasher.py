@@ -225,7 +225,7 @@ class SupervisedHasher(Hasher):
     Attributes
     ----------
     needs_labels : bool
-        Whether the method can learn from no sample without any labels.
+        Whether the method can not learn where no sample has a label.
     learns_unlabelled : bool
         Whether the method learns from samples without a label beside labelled ones.
     """
