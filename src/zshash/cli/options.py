@@ -45,9 +45,11 @@ __all__ = [
     "radius_option",
     "reading_options",
     "seeds_option",
+    "seen_queries_option",
     "set_option",
     "statistics_file",
     "train_option",
+    "unlabelled_option",
     "unseen_option",
     "where_option",
 ]
@@ -119,7 +121,7 @@ method_choice = click.Choice(list(METHODS), case_sensitive=False)
 method_names = f"[{'|'.join(METHODS)}]"
 method_option = click.option(
     "--method",
-    default="ZSH",
+    default="MTH",
     show_default=True,
     type=method_choice,
     metavar=method_names,
@@ -168,6 +170,20 @@ train_option = click.option(
 )
 queries_option = click.option(
     "--queries", "n_queries", type=Integer(1), help="Number of queries to draw."
+)
+seen_queries_option = click.option(
+    "--seen-queries",
+    "n_seen_queries",
+    type=Integer(0),
+    help="Number of queries of seen categories to draw. They are not trained on, and each is left "
+    "out of its own ranking.  [default: as many as other queries, at most a tenth of the seen "
+    "samples]",
+)
+unlabelled_option = click.option(
+    "--unlabelled",
+    is_flag=True,
+    help="Let methods that can (MTH, SSH and those that look at features alone) also learn from "
+    "the other samples of the database, without their labels.",
 )
 k_option = click.option(
     "--k",

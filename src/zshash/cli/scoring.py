@@ -30,8 +30,10 @@ from zshash.cli.options import (
     radius_option,
     reading_options,
     seeds_option,
+    seen_queries_option,
     set_option,
     train_option,
+    unlabelled_option,
     unseen_option,
 )
 from zshash.cli.parameters import Data, Integer, ModelFile
@@ -117,7 +119,9 @@ def _serve_digits(bits: int) -> None:
 @set_option
 @normalize_option
 @train_option
+@unlabelled_option
 @queries_option
+@seen_queries_option
 @k_option
 @radius_option
 @seeds_option(5)
@@ -134,7 +138,9 @@ def evaluate(
     settings: tuple[str, ...],
     normalize: bool,
     n_train: int | None,
+    unlabelled: bool,
     n_queries: int | None,
+    n_seen_queries: int | None,
     k: int,
     radius: int,
     seeds: int,
@@ -144,19 +150,32 @@ def evaluate(
     """Score zero-shot retrieval: hide categories of DATA, train on the rest, find the hidden ones.
 
     DATA is as for fit. The database is everything but the queries. Prints MAP over the first K
-    neighbours by Hamming distance, the same MAP with real-valued queries (binary database), and
-    precision within the Hamming radius; each as mean and deviation over the runs.
+    neighbours by Hamming distance, the same MAP with real-valued queries (binary database), MAP in
+    a database of hidden categories alone, MAP of queries of seen categories, and precision within
+    the Hamming radius; each as mean and deviation over the runs. A model's seen queries may be
+    samples that it was trained on, so --seen-queries must ask for them.
     """
     options = {"n_queries": n_queries, "k": k, "radius": radius}
+    options["n_seen_queries"] = n_seen_queries or 0 if model else n_seen_queries
+    if all_seen:
+        refuse(("n_seen_queries",), "with --all-seen: every query is of a seen category")
     if model:
         own = ("all_seen", "bits", "labels", "method", "settings", "normalize", "n_train")
-        refuse(own, "with --model")
+        refuse((*own, "unlabelled"), "with --model")
         records = evaluation.of_model(data, reader, model, unseen, seeds=seeds, **options)
     else:
         hasher = make_hasher(method, bits, normalize, settings)
         hidden = hidden_categories(unseen, all_seen)
         records = evaluation.of_method(
-            data, reader, hasher, labels, hidden, seeds=seeds, n_train=n_train, **options
+            data,
+            reader,
+            hasher,
+            labels,
+            hidden,
+            seeds=seeds,
+            n_train=n_train,
+            unlabelled=unlabelled,
+            **options,
         )
     collected = list(tqdm(records, total=seeds, desc="runs", disable=None))
     summary = evaluation.summarize(collected)
@@ -204,7 +223,9 @@ def evaluate(
 @unseen_option
 @all_seen_option
 @train_option
+@unlabelled_option
 @queries_option
+@seen_queries_option
 @k_option
 @radius_option
 @seeds_option(4)
@@ -221,7 +242,9 @@ def compare(
     unseen: tuple[str, ...],
     all_seen: bool,
     n_train: int | None,
+    unlabelled: bool,
     n_queries: int | None,
+    n_seen_queries: int | None,
     k: int,
     radius: int,
     seeds: int,
@@ -233,10 +256,13 @@ def compare(
     DATA is as for fit, or the name of a standard protocol: cifar10, tiny100 or cifar10-seen. KSH
     has 1,000 anchors in these, as in the paper, and their features are in the folder that the
     environment variable ZSHASH_DATA names, by default ../shared/data. Several DATA are written to
-    one document.
+    one document. There are tables for three kinds of queries: of hidden categories in the whole
+    database, of hidden categories in a database of them alone, and of seen categories.
     """
     given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
-    given["normalize"] = normalize
+    given |= {"normalize": normalize, "n_seen_queries": n_seen_queries}
+    if all_seen:
+        refuse(("n_seen_queries",), "with --all-seen: every query is of a seen category")
     if are_standard(data):
         own = (*given, "labels", "unseen", "all_seen", *READING)
         refuse(own, "with a standard protocol")
@@ -249,7 +275,10 @@ def compare(
             "--labels are for methods that learn from names: choose ZSH or MTH, too"
         )
     contests = [
-        comparison.make_contest(item, chosen, lengths, labels, reader, **given) for item in data
+        comparison.make_contest(
+            item, chosen, lengths, labels, reader, unlabelled=unlabelled, **given
+        )
+        for item in data
     ]
     records = comparison.compare_into(output, contests, range(seeds))
     total = seeds * sum(len(contest.setups) for contest in contests)

@@ -24,6 +24,7 @@ from zshash.cli.options import (
     radius_option,
     reading_options,
     set_option,
+    unlabelled_option,
 )
 from zshash.cli.parameters import Data, Integer
 from zshash.cli.terminal import keep_inputs, literal, printable
@@ -102,6 +103,7 @@ APART = ("data", "output", "force", "settings", "n_train", "as_json")
     help="Score to choose by: MAP over the first K (map), precision within the Hamming radius "
     "(precision), or MAP of real-valued queries (real).",
 )
+@unlabelled_option
 @k_option
 @radius_option
 @labels_option("wordnet; onehot for methods that do not learn from names")
@@ -154,8 +156,9 @@ def select(
     DATA is as for fit, and has labels for every category but those of --unseen. In each fold some
     categories are not trained on, and are then searched for among all samples, as eval does with
     hidden categories. All candidates get the same folds. Prints mean and standard error of the
-    score of each candidate, its distance from the best one, and the command that fits the best
-    candidate to all of DATA.
+    score of each candidate, its distance from the best one, the same score in a database of
+    held-out categories alone and for queries of the other categories, and the command that fits
+    the best candidate to all of DATA.
     """
     if n_jobs == 0:
         raise click.BadParameter(

@@ -211,17 +211,17 @@ def print_scores(summary: Sequence[dict[str, Any]], k: int, radius: int) -> None
     """Print a table of scores, one row for each method."""
     from zshash.evaluation.protocol import with_deviation
 
+    titles = {"map": f"MAP@{k}", "map_real": "real-valued"}
+    others = {"map_alone": "hidden alone", "map_seen": "seen queries"}
+    titles |= {key: title for key, title in others.items() if any(key in row for row in summary)}
+    titles["precision"] = f"precision, radius {radius}"
     width = max(len(row["name"]) for row in summary)
-    click.echo(
-        f"{'':<{width}}  {f'MAP@{k}':<15}  {'real-valued':<15}  "
-        f"{f'precision, radius {radius}':<19}  training"
-    )
+    widths = {key: max(15, len(title)) for key, title in titles.items()}
+    head = (f"{title:<{widths[key]}}" for key, title in titles.items())
+    click.echo("  ".join([" " * width, *head, "training"]))
     for row in summary:
-        click.echo(
-            f"{row['name']:<{width}}  {with_deviation(row, 'map'):<15}  "
-            f"{with_deviation(row, 'map_real'):<15}  "
-            f"{with_deviation(row, 'precision'):<19}  {row['fit_seconds']:.2f} s"
-        )
+        scores = (f"{with_deviation(row, key):<{widths[key]}}" for key in titles)
+        click.echo("  ".join([f"{row['name']:<{width}}", *scores, f"{row['fit_seconds']:.2f} s"]))
 
 
 def read_settings(hasher: "Hasher", settings: Sequence[str], form: str = "NAME") -> dict[str, Any]:

@@ -129,6 +129,7 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         groups: Mapping[Any, Any] | None = None,
         *,
         n_train: int | None = None,
+        n_seen_queries: int | None = 0,
     ) -> Iterator[Split]:
         """Folds by the protocol of `zero_shot_split`: the database is everything but the queries.
 
@@ -143,10 +144,12 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
             own. Columns of a 0/1 matrix are categories 0, 1, ….
         n_train : int, optional
             Samples to train on in each fold; all samples where there are fewer.
+        n_seen_queries : int or None, default=0
+            As in `zero_shot_split`.
         """
         labels = check_labels(y)
         for seed, hidden in self._drawn(labels, groups):
-            yield self._fold(labels, hidden, seed, n_train)
+            yield self._fold(labels, hidden, seed, n_train, n_seen_queries)
 
     def _drawn(
         self, labels: NDArray[Any], groups: Mapping[Any, Any] | None
@@ -166,13 +169,19 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
             yield seed, np.sort(np.concatenate([units[number] for number in numbers]))
 
     def _fold(
-        self, labels: NDArray[Any], hidden: NDArray[Any], seed: int, n_train: int | None = None
+        self,
+        labels: NDArray[Any],
+        hidden: NDArray[Any],
+        seed: int,
+        n_train: int | None = None,
+        n_seen_queries: int | None = 0,
     ) -> Split:
         n_queries = self.n_queries
         if n_queries is None:
             n_queries = min(max(int(bears(labels, hidden).sum()) // 2, 1), MAX_QUERIES)
         _check_left(categories_of(labels[~bears(labels, hidden)]), hidden)
-        fold = zero_shot_split(labels, hidden, n_queries=n_queries, random_state=seed)
+        asked = {"n_queries": n_queries, "n_seen_queries": n_seen_queries}
+        fold = zero_shot_split(labels, hidden, **asked, random_state=seed)
         if n_train is None or n_train >= len(fold.train):
             return fold
         train = draw_training(fold.train, n_train, np.random.RandomState(seed))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ class Split:
         Everything but the queries, training samples included.
     seen, unseen : ndarray
         Labels of the seen and of the unseen categories.
+    seen_queries : ndarray
+        Samples of seen categories to search with, none of them trained on. They stay in the
+        database, and each is left out of its own ranking.
     """
 
     train: NDArray[np.int64]
@@ -36,6 +39,23 @@ class Split:
     database: NDArray[np.int64]
     seen: NDArray[Any]
     unseen: NDArray[Any]
+    seen_queries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def pool(self) -> NDArray[np.int64]:
+        """Samples to learn from if labels are not needed: the database without the queries."""
+        return np.setdiff1d(self.database, self.seen_queries, assume_unique=True)
+
+    @property
+    def finds_itself(self) -> bool:
+        """Whether queries are in the database; each is then left out of its own ranking."""
+        return bool(np.isin(self.queries, self.database).all())
+
+    def known_labels(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Labels of the training samples; all other samples get −1, or a row of zeros."""
+        known = np.zeros_like(labels) if labels.ndim == 2 else np.full_like(labels, -1)
+        known[self.train] = labels[self.train]
+        return known
 
 
 def zero_shot_split(
@@ -44,6 +64,7 @@ def zero_shot_split(
     *,
     n_train: int | None = None,
     n_queries: int | None = None,
+    n_seen_queries: int | None = 0,
     random_state: Any = None,
 ) -> Split:
     """Hide some categories from training and draw queries from them.
@@ -60,6 +81,10 @@ def zero_shot_split(
         Training samples, drawn from the seen categories; all of them by default.
     n_queries : int, optional
         Queries, drawn from the unseen categories; by default half of their samples.
+    n_seen_queries : int or None, default=0
+        Queries of seen categories, drawn from the samples that are not trained on; where these
+        are too few, they are taken out of the training. None draws as many as there are queries
+        of unseen categories, and at most a tenth of the seen samples.
     random_state : int, RandomState or None
 
     Examples
@@ -80,7 +105,9 @@ def zero_shot_split(
     train = draw_training(candidates, n_train, rng)
     queries = _draw_queries(strangers, n_queries, rng)
     database = _others(len(labels), queries)
-    return Split(train, queries, database, categories_of(labels[candidates]), hidden)
+    asked = _draw_seen_queries(candidates, train, n_seen_queries, len(queries), rng)
+    train = np.setdiff1d(train, asked, assume_unique=True)
+    return Split(train, queries, database, categories_of(labels[candidates]), hidden, asked)
 
 
 def conventional_split(
@@ -188,3 +215,21 @@ def _draw_queries(
             "drawn and at least one must stay to be found"
         )
     return np.sort(rng.choice(candidates, size=n_queries, replace=False))
+
+
+def _draw_seen_queries(
+    candidates: NDArray[np.int64],
+    train: NDArray[np.int64],
+    count: int | None,
+    n_queries: int,
+    rng: np.random.RandomState,
+) -> NDArray[np.int64]:
+    """Queries of seen categories, if possible from candidates that are not trained on."""
+    if count is None:
+        count = min(n_queries, len(candidates) // 10)
+    if not check_integer("n_seen_queries", count, 0):
+        return candidates[:0]
+    outside = np.setdiff1d(candidates, train, assume_unique=True)
+    if len(outside) < count:
+        outside = candidates
+    return _draw_queries(outside, count, rng)

@@ -22,9 +22,9 @@ from tqdm import tqdm
 from zshash._threads import all_cores
 from zshash.codes import check_integer
 from zshash.datasets import Dataset, PseudoUnseenSplit, Split
-from zshash.evaluation.protocol import Protocol
+from zshash.evaluation.protocol import Protocol, learned_from
 from zshash.evaluation.running import Said, attempt
-from zshash.evaluation.scorer import SCORES, TITLES, check_score
+from zshash.evaluation.scorer import TITLES, check_score, score_by
 from zshash.evaluation.tasks import Record
 from zshash.hashing import methods
 from zshash.hashing.hasher import Hasher
@@ -32,8 +32,8 @@ from zshash.hashing.hasher import Hasher
 __all__ = ["Fold", "Grid", "Options", "Targets", "make_candidates", "make_folds", "run_all"]
 
 Grid = Mapping[str, Any] | Sequence[Mapping[str, Any]]
-# (training rows, their categories) → what a method learns from.
-Targets = Callable[[NDArray[np.int64], NDArray[np.int64]], Any]
+# (data with the known labels, training rows, their categories) → what a method learns from.
+Targets = Callable[[Dataset, NDArray[np.int64], NDArray[np.int64]], Any]
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Options:
     n_unseen: int | None = None
     n_train: int | None = None
     n_queries: int | None = None
+    unlabelled: bool = False
     score: str = "map"
     k: int = 5000
     radius: int = 2
@@ -60,7 +61,7 @@ class Options:
 
     @property
     def protocol(self) -> Protocol:
-        """The protocol that `SCORES` need."""
+        """The protocol that scores need."""
         return Protocol(None, k=self.k, radius=self.radius)
 
     def splitter(self) -> PseudoUnseenSplit:
@@ -78,9 +79,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Fold:
-    """The split of one fold, the training targets, and the seed of all candidates."""
+    """The split of one fold, the training rows with their targets, and the candidates' seed."""
 
     split: Split
+    rows: NDArray[np.int64]
     targets: Any
     seed: int
 
@@ -118,14 +120,19 @@ def _check_grids(hasher: Hasher, grids: Sequence[Mapping[str, Any]]) -> None:
             raise ValueError(f"{parameter}: write a list of values, such as [{values!r}]")
 
 
-def make_folds(dataset: Dataset, targets: Targets, groups: Any, options: Options) -> Iterator[Fold]:
+def make_folds(
+    hasher: Hasher, dataset: Dataset, targets: Targets, groups: Any, options: Options
+) -> Iterator[Fold]:
     """The folds, in order; all candidates get the same folds."""
     assert dataset.labels is not None
-    splits = options.splitter().folds(dataset.labels, groups, n_train=options.n_train)
+    splits = options.splitter().folds(
+        dataset.labels, groups, n_train=options.n_train, n_seen_queries=None
+    )
     rng = check_random_state(options.random_state)
     for split in splits:
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        yield Fold(split, targets(split.train, split.seen), seed)
+        known, rows = learned_from(hasher, dataset, split, unlabelled=options.unlabelled)
+        yield Fold(split, rows, targets(known, rows, split.seen), seed)
 
 
 def run_all(
@@ -177,10 +184,10 @@ def _fit_and_score(
     seed = {"random_state": fold.seed} if "random_state" in hasher.get_params() else {}
     candidate = clone(hasher).set_params(**seed | dict(parameters))
     start = time.perf_counter()
-    candidate.fit(dataset.X[fold.split.train], fold.targets)
+    candidate.fit(dataset.X[fold.rows], fold.targets)
     seconds = round(time.perf_counter() - start, 3)
-    value = SCORES[options.score](dataset, candidate, fold.split, options.protocol)
-    return {"score": value, "seconds": seconds}
+    scores = score_by(options.score, dataset, candidate, fold.split, options.protocol)
+    return {**scores, "seconds": seconds}
 
 
 @contextmanager

@@ -110,11 +110,11 @@ def make_contest(
 ) -> Contest:
     """A contest of methods, on pictures, on features or by a standard protocol.
 
-    A standard protocol fixes everything but `methods` and `bits`; the other parameters are for
-    data of one's own. With None for ``unseen`` no category is hidden.
+    A standard protocol fixes everything but `methods`, `bits` and ``unlabelled``; the other
+    parameters are for data of one's own. With None for ``unseen`` no category is hidden.
     """
     if data in STANDARD:
-        return _standard(data, methods, bits)
+        return _standard(data, methods, bits, protocol.get("unlabelled", False))
     path, reader = Path(data), reader or PictureReader()
     if not path.exists() and data not in NAMES:
         choices = ", ".join(STANDARD)
@@ -128,10 +128,17 @@ def make_contest(
     return Contest(path.stem, dataset, Protocol(**protocol), setups, checksum(dataset, labels))
 
 
-def _standard(name: str, methods: Settings, bits: Sequence[int]) -> Contest:
+def _standard(name: str, methods: Settings, bits: Sequence[int], unlabelled: bool) -> Contest:
     facts, dataset = STANDARD[name], load_standard(name)
     unseen = find_unseen(dataset, facts.unseen) if isinstance(facts.unseen, tuple) else facts.unseen
-    protocol = Protocol(unseen, facts.n_train, facts.n_queries, facts.k)
+    protocol = Protocol(
+        unseen,
+        facts.n_train,
+        facts.n_queries,
+        facts.k,
+        n_seen_queries=facts.n_seen_queries,
+        unlabelled=unlabelled,
+    )
     labels = label_paths([facts.labels])
     own = {key: {**SETTINGS.get(key, {}), **parameters} for key, parameters in methods.items()}
     return Contest(

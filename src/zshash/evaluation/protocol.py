@@ -3,10 +3,10 @@
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.base import clone
 import zshash
 from zshash import metrics
 from zshash.datasets import DataError, Dataset, Split, conventional_split, zero_shot_split
+from zshash.datasets.data import bears
 from zshash.evaluation.statistics import with_error
 from zshash.hashing.hasher import Hasher
 from zshash.hashing.registry import METHODS
@@ -28,8 +29,13 @@ from zshash.metrics.relevance import Relevance
 __all__ = ["Protocol", "Setup", "checksum", "run", "summarize"]
 
 Codes = NDArray[np.uint8]
+Result = TypeVar("Result")
 COMMON = ("n_bits", "normalize", "random_state")
 """Parameters of every method that the protocol or the seed decides."""
+LATER = {"n_seen_queries": 0, "unlabelled": False}
+"""Settings of a protocol that version 0.1.0 did not have, with their values there."""
+OTHERS = ("map_alone", "map_real_alone", "map_seen", "map_real_seen")
+"""MAP of hidden queries in a database of hidden categories alone, and of seen queries."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,11 @@ class Protocol:
         MAP counts the first `k` neighbours.
     radius : int
         Precision counts all neighbours up to this distance.
+    n_seen_queries : int or None
+        As in `zero_shot_split`.
+    unlabelled : bool
+        Whether methods that can also learn from samples without a label: from the database
+        without the queries, where only the training samples are labelled.
     """
 
     unseen: Any
@@ -54,6 +65,8 @@ class Protocol:
     n_queries: int | None = None
     k: int = 5000
     radius: int = 2
+    n_seen_queries: int | None = 0
+    unlabelled: bool = False
 
     def split(self, dataset: Dataset, seed: int) -> Split:
         """The split of one seed."""
@@ -62,11 +75,13 @@ class Protocol:
         sizes = {"n_train": self.n_train, "n_queries": self.n_queries}
         if self.unseen is None:
             return conventional_split(dataset.labels, **sizes, random_state=seed)
+        sizes["n_seen_queries"] = self.n_seen_queries
         return zero_shot_split(dataset.labels, self.unseen, **sizes, random_state=seed)
 
     def facts(self) -> dict[str, Any]:
-        """All settings, ready for JSON."""
-        return asdict(self) | {"unseen": np.asarray(self.unseen).tolist()}
+        """All settings, ready for JSON; those that earlier versions did not have only if set."""
+        facts = asdict(self) | {"unseen": np.asarray(self.unseen).tolist()}
+        return {key: own for key, own in facts.items() if LATER.get(key, ...) != own}
 
 
 @dataclass(frozen=True)
@@ -110,7 +125,7 @@ def run_setup(
     dataset: Dataset, setup: Setup, split: Split, protocol: Protocol, seed: int
 ) -> dict[str, Any]:
     """Fit and score one setup on one split."""
-    hasher, seconds = fit_setup(dataset, setup, split, seed)
+    hasher, seconds = fit_setup(dataset, setup, split, seed, unlabelled=protocol.unlabelled)
     training = {
         "labels": label_names(hasher, setup.labels),
         "n_train": len(split.train),
@@ -119,10 +134,26 @@ def run_setup(
     return make_record(setup.name, hasher, training, dataset, split, protocol, seed)
 
 
-def fit_setup(dataset: Dataset, setup: Setup, split: Split, seed: int) -> tuple[Any, float]:
+def fit_setup(
+    dataset: Dataset, setup: Setup, split: Split, seed: int, *, unlabelled: bool = False
+) -> tuple[Any, float]:
     """Fit a copy of the setup's hasher with this seed; returns it and the seconds of the fit."""
     hasher = clone(setup.hasher).set_params(random_state=seed)
-    return hasher, fit_timed(hasher, dataset, split.train, split.seen, setup.labels)
+    known, rows = learned_from(hasher, dataset, split, unlabelled=unlabelled)
+    return hasher, fit_timed(hasher, known, rows, split.seen, setup.labels)
+
+
+def learned_from(
+    hasher: Hasher, dataset: Dataset, split: Split, *, unlabelled: bool
+) -> tuple[Dataset, NDArray[np.int64]]:
+    """The data with the labels that a method may know, and the rows that it learns from.
+
+    With `unlabelled`, a method that can use them also gets samples without a label.
+    """
+    if not unlabelled or not getattr(hasher, "learns_unlabelled", True):
+        return dataset, split.train
+    assert dataset.labels is not None
+    return replace(dataset, labels=split.known_labels(dataset.labels)), split.pool
 
 
 def make_record(
@@ -151,11 +182,47 @@ def make_record(
 def score(dataset: Dataset, hasher: Hasher, split: Split, protocol: Protocol) -> dict[str, Any]:
     """MAP and precision of the split's queries in its database, hashed by `hasher`.
 
-    Also returns "map_real", the MAP of real-valued queries (see `metrics.evaluate_real`).
+    "map_real" is the MAP of real-valued queries (see `metrics.evaluate_real`). Scores of other
+    kinds of queries have a suffix, as in "map_seen"; see `kinds`.
     """
-    codes = encode_split(dataset, hasher, split)
-    scores = score_codes(dataset, codes, split, protocol)
-    return scores | score_real(dataset, hasher, codes[1], split, protocol)
+
+    def score_kind(own: Split, database: Codes) -> dict[str, Any]:
+        codes = hasher.encode(dataset.X[own.queries]), database
+        scores = score_codes(dataset, codes, own, protocol)
+        return scores | score_real(dataset, hasher, database, own, protocol)
+
+    found = by_kind(dataset, hasher, split, score_kind)
+    scores = found.pop("")
+    for suffix, others in found.items():
+        scores |= {key + suffix: others[key] for key in ("map", "map_real", "precision")}
+    return scores | ({"n_seen_queries": len(split.seen_queries)} if len(split.seen_queries) else {})
+
+
+def by_kind(
+    dataset: Dataset, hasher: Hasher, split: Split, score_kind: Callable[[Split, Codes], Result]
+) -> dict[str, Result]:
+    """What `score_kind` gives for each kind of queries, with its split and its database's codes."""
+    codes = hasher.encode(dataset.X[split.database])
+    return {
+        suffix: score_kind(own, codes[np.isin(split.database, own.database, assume_unique=True)])
+        for suffix, own in kinds(dataset, split).items()
+    }
+
+
+def kinds(dataset: Dataset, split: Split) -> dict[str, Split]:
+    """The kinds of queries of a split, each as a split, by the suffix of its scores.
+
+    "": the split itself. "_alone": its queries in a database of hidden categories alone, where two
+    or more are hidden. "_seen": queries of seen categories, where the split has them.
+    """
+    found = {"": split}
+    if len(split.unseen) > 1:
+        assert dataset.labels is not None
+        is_hidden = bears(dataset.labels[split.database], split.unseen)
+        found["_alone"] = replace(split, database=split.database[is_hidden])
+    if len(split.seen_queries):
+        found["_seen"] = replace(split, queries=split.seen_queries)
+    return found
 
 
 def encode_split(dataset: Dataset, hasher: Hasher, split: Split) -> tuple[Codes, Codes]:
@@ -167,7 +234,13 @@ def score_codes(
     dataset: Dataset, codes: tuple[Codes, Codes], split: Split, protocol: Protocol
 ) -> dict[str, Any]:
     """MAP and precision of the split's queries in its database, given the codes of both."""
-    return metrics.evaluate(*codes, relevance(dataset, split), k=protocol.k, radius=protocol.radius)
+    return metrics.evaluate(
+        *codes,
+        relevance(dataset, split),
+        k=protocol.k,
+        radius=protocol.radius,
+        itself=split.finds_itself,
+    )
 
 
 def score_real(
@@ -175,7 +248,8 @@ def score_real(
 ) -> dict[str, Any]:
     """MAP of the split's queries as real values in a database of codes, as "map_real"."""
     queries = hasher.project(dataset.X[split.queries])
-    return metrics.evaluate_real(queries, database, relevance(dataset, split), k=protocol.k)
+    shared = relevance(dataset, split)
+    return metrics.evaluate_real(queries, database, shared, k=protocol.k, itself=split.finds_itself)
 
 
 def relevance(dataset: Dataset, split: Split) -> Relevance:
@@ -188,14 +262,15 @@ def relevance(dataset: Dataset, split: Split) -> Relevance:
 def summarize(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Mean and standard deviation over seeds, for each name in the order of appearance.
 
-    The deviation of one seed is None. Records of earlier versions have no "map_real": a name with
-    such a record has None there.
+    The deviation of one seed is None. A score that some records lack is None: records of earlier
+    versions have no "map_real". A score that all records of all names lack is left out.
     """
     rows = []
+    keys = ["map", "map_real", *(key for key in OTHERS if any(key in r for r in records))]
     for name in dict.fromkeys(record["name"] for record in records):
         own = [record for record in records if record["name"] == name]
         row: dict[str, Any] = {"name": name, "n_seeds": len(own)}
-        for key in ("map", "map_real", "precision", "fit_seconds"):
+        for key in (*keys, "precision", "fit_seconds"):
             row[key], row[f"{key}_deviation"] = _mean_and_deviation([r.get(key) for r in own])
         rows.append(row)
     return rows

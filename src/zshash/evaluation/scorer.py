@@ -1,40 +1,18 @@
 """Scores by which parameters are chosen, here and in scikit-learn's own loops."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from zshash.datasets import Dataset, PseudoUnseenSplit, Split
-from zshash.evaluation.protocol import Protocol, encode_split, score_codes, score_real
+from zshash.evaluation.protocol import Codes, Protocol, by_kind, score_codes, score_real
 from zshash.hashing.hasher import Hasher
 
-__all__ = ["SCORES", "TITLES", "RetrievalScorer", "check_score"]
+__all__ = ["SCORES", "TITLES", "RetrievalScorer", "check_score", "score_by"]
 
-Score = Callable[[Dataset, Any, Split, Protocol], float]
-
-
-def _by_codes(name: str) -> Score:
-    def score(dataset: Dataset, hasher: Hasher, split: Split, protocol: Protocol) -> float:
-        codes = encode_split(dataset, hasher, split)
-        return float(score_codes(dataset, codes, split, protocol)[name])
-
-    return score
-
-
-def _by_real_values(dataset: Dataset, hasher: Hasher, split: Split, protocol: Protocol) -> float:
-    database = hasher.encode(dataset.X[split.database])
-    return float(score_real(dataset, hasher, database, split, protocol)["map_real"])
-
-
-SCORES: dict[str, Score] = {
-    "map": _by_codes("map"),
-    "precision": _by_codes("precision"),
-    "real": _by_real_values,
-}
-"""Scores to choose by; higher is better."""
+SCORES = {"map": "map", "precision": "precision", "real": "map_real"}
+"""Scores to choose by, higher is better, and their names in records."""
 TITLES = {
     "map": "MAP@{k}",
     "precision": "precision, radius {radius}",
@@ -88,7 +66,24 @@ class RetrievalScorer:
         queries, database = rows[: self.splitter.n_queries], rows[self.splitter.n_queries :]
         split = Split(rows[:0], queries, database, rows[:0], rows[:0])
         protocol = Protocol(None, k=self.k, radius=self.radius)
-        return SCORES[self.score](Dataset(np.asarray(X), y), hasher, split, protocol)
+        return score_by(self.score, Dataset(np.asarray(X), y), hasher, split, protocol)["score"]
+
+
+def score_by(
+    name: str, dataset: Dataset, hasher: Hasher, split: Split, protocol: Protocol
+) -> dict[str, float]:
+    """The score called `name`, as "score"; other kinds of queries have a suffix, see `kinds`."""
+
+    def score_kind(own: Split, database: Codes) -> float:
+        if name == "real":
+            scores = score_real(dataset, hasher, database, own, protocol)
+        else:
+            codes = hasher.encode(dataset.X[own.queries]), database
+            scores = score_codes(dataset, codes, own, protocol)
+        return float(scores[SCORES[name]])
+
+    found = by_kind(dataset, hasher, split, score_kind)
+    return {f"score{suffix}": value for suffix, value in found.items()}
 
 
 def check_score(score: str) -> None:

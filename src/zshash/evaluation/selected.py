@@ -17,6 +17,9 @@ __all__ = ["Selection", "described", "summarize_candidates"]
 
 Parameters = dict[str, Any]
 
+OTHERS = {"mean_alone": "held out, alone", "mean_seen": "seen queries"}
+"""Means of the other kinds of queries, and the titles of their columns."""
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -34,11 +37,12 @@ class Selection:
     candidates : list of dict
         For each candidate, in the order of the grid: "parameters", the "mean" of its scores with
         its "standard_error", the mean "difference" to the best candidate, paired by fold, with its
-        "difference_error", and the mean "seconds" of a fit; or the "error" of a fit that failed.
+        "difference_error", the mean of the other kinds of queries as "mean_alone" and "mean_seen"
+        where there are any, and the mean "seconds" of a fit; or the "error" of a fit that failed.
         Standard errors are None if there is only one fold.
     table : list of dict
         One record for each run, sorted by candidate and fold: "candidate" (its number),
-        "parameters", "fold", "score" and "seconds", or "error".
+        "parameters", "fold", "score", "score_alone", "score_seen" and "seconds", or "error".
     folds : list of dict
         For each fold, the categories that were held out, and the numbers of samples.
     facts : dict
@@ -106,8 +110,11 @@ class Selection:
             mean = with_error(f"{row['mean']:.4f}", row["standard_error"], 4)
             behind = with_error(f"{row['difference']:+.4f}", row["difference_error"], 4)
             is_best = row["parameters"] is self.best
-            lines.append([*own, mean, "best" if is_best else behind, f"{row['seconds']:.2f}"])
-        return table([*names, self.facts["title"], "to the best", "seconds"], lines)
+            others = [f"{row[key]:.4f}" for key in OTHERS if key in row]
+            last = f"{row['seconds']:.2f}"
+            lines.append([*own, mean, "best" if is_best else behind, *others, last])
+        others = [title for key, title in OTHERS.items() if key in good[0]]
+        return table([*names, self.facts["title"], "to the best", *others, "seconds"], lines)
 
 
 def summarize_candidates(
@@ -145,6 +152,7 @@ def summarize_candidates(
         rows[number] |= {
             **_mean("mean", "standard_error", scores[place]),
             **_mean("difference", "difference_error", differences[place]),
+            **_other_means([run for run in table if run["candidate"] == number]),
             "seconds": float(seconds[place].mean()),
         }
     return rows, good[best], _simplest(rows, good, good[best], own)
@@ -153,6 +161,16 @@ def summarize_candidates(
 def _by_candidate(table: Sequence[Record], good: Sequence[int], key: str) -> NDArray[np.float64]:
     """One value of the runs of some candidates: a row per candidate, a column per fold."""
     return np.array([[run[key] for run in table if run["candidate"] == number] for number in good])
+
+
+def _other_means(runs: Sequence[Record]) -> Record:
+    """Means of the other kinds of queries, over the folds that have them."""
+    found: Record = {}
+    for key in OTHERS:
+        name = key.replace("mean", "score")
+        values = [run[name] for run in runs if name in run]
+        found |= {key: mean(values)} if values else {}
+    return found
 
 
 def _mean(name: str, error: str, values: NDArray[np.float64]) -> Record:

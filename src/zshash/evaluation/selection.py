@@ -44,6 +44,7 @@ def select(
     n_unseen: int | None = None,
     n_train: int | None = None,
     n_queries: int | None = None,
+    unlabelled: bool = False,
     score: str = "map",
     k: int = 5000,
     radius: int = 2,
@@ -84,9 +85,14 @@ def select(
         As in `PseudoUnseenSplit`.
     n_train : int, optional
         Number of training samples to draw in each fold; all of them by default.
+    unlabelled : bool, default=False
+        Whether methods that can also learn from the other samples of the database, without their
+        labels.
     score : {"map", "precision", "real"}, default="map"
         Mean average precision over the first `k` by Hamming distance, precision within the Hamming
-        `radius`, or mean average precision of real-valued queries.
+        `radius`, or mean average precision of real-valued queries: of queries of the categories
+        that are held out. The same score for these queries in a database of held-out categories
+        alone, and for queries of the other categories, is told beside it.
     k : int, default=5000
     radius : int, default=2
     n_jobs : int, optional
@@ -119,6 +125,7 @@ def select(
         n_unseen=n_unseen,
         n_train=n_train,
         n_queries=n_queries,
+        unlabelled=unlabelled,
         score=score,
         k=k,
         radius=radius,
@@ -129,11 +136,11 @@ def select(
     dataset, places = _as_dataset(X, y)
     given = None if vectors is None else _check_vectors(vectors, len(dataset.names))
 
-    def targets(rows: NDArray[np.int64], seen: NDArray[np.int64]) -> Any:
-        assert dataset.labels is not None
-        own: NDArray[Any] = dataset.labels[rows]
+    def targets(known: Dataset, rows: NDArray[np.int64], seen: NDArray[np.int64]) -> Any:
+        assert known.labels is not None
+        own: NDArray[Any] = known.labels[rows]
         if own.ndim == 1:
-            return own if given is None else given[own]
+            return own if given is None else np.where(own[:, None] >= 0, given[own], 0)
         return own[:, seen] if given is None else unit(own[:, seen] @ given[seen])
 
     return _select(hasher, dataset, targets, grid, _numbered(groups, places), options)
@@ -171,8 +178,8 @@ def select_on(
     if groups is not None:
         numbers = {int(find_categories(dataset, [name])[0]): own for name, own in groups.items()}
 
-    def targets(rows: NDArray[np.int64], seen: NDArray[np.int64]) -> Any:
-        return make_targets(hasher, dataset, rows, seen, labels)
+    def targets(known: Dataset, rows: NDArray[np.int64], seen: NDArray[np.int64]) -> Any:
+        return make_targets(hasher, known, rows, seen, labels)
 
     return _select(hasher, dataset, targets, grid, numbers, Options(**options))
 
@@ -239,7 +246,7 @@ def _select(
 ) -> Selection:
     """Run every candidate on every fold, and choose the best."""
     candidates = make_candidates(hasher, grid, options)
-    folds = list(make_folds(dataset, targets, groups, options))
+    folds = list(make_folds(hasher, dataset, targets, groups, options))
     bare = replace(dataset, images=None, paths=())  # processes do not need these
     table = run_all(hasher, bare, folds, candidates, options)
     rows, best, simplest = summarize_candidates(candidates, table, hasher.get_params())
@@ -264,6 +271,7 @@ def _facts(dataset: Dataset, fold: Fold) -> Record:
         "unseen": [dataset.names[number] for number in split.unseen],
         "n_train": len(split.train),
         "n_queries": len(split.queries),
+        "n_seen_queries": len(split.seen_queries),
         "n_database": len(split.database),
         "seed": fold.seed,
     }

@@ -21,7 +21,7 @@ class Standard:
         Files in the data folder; `labels` may also be the name of a label source.
     unseen : tuple of names, int or None
         Categories to hide, the number of categories that each seed draws, or None to hide none.
-    n_train, n_queries, k : int
+    n_train, n_queries, k, n_seen_queries : int
         As in `Protocol`.
     """
 
@@ -31,14 +31,23 @@ class Standard:
     n_train: int
     n_queries: int
     k: int
+    n_seen_queries: int = 0
 
 
 CIFAR10, HUANG = "features/cifar10_lite0_pca256.npz", "words/huang2012_50d.txt"
 STANDARD = {
-    "cifar10": Standard(CIFAR10, HUANG, ("truck",), n_train=10_000, n_queries=1000, k=5000),
+    "cifar10": Standard(
+        CIFAR10, HUANG, ("truck",), n_train=10_000, n_queries=1000, k=5000, n_seen_queries=1000
+    ),
     "cifar10-seen": Standard(CIFAR10, HUANG, None, n_train=10_000, n_queries=1000, k=5000),
     "tiny100": Standard(
-        "features/tiny100_lite0_pca256.npz", "wordnet", 10, n_train=10_000, n_queries=500, k=1000
+        "features/tiny100_lite0_pca256.npz",
+        "wordnet",
+        10,
+        n_train=10_000,
+        n_queries=500,
+        k=1000,
+        n_seen_queries=500,
     ),
 }
 # Parameters of the paper's comparison that differ from the defaults of a method's authors.

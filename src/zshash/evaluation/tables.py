@@ -16,6 +16,10 @@ TITLE = """# Comparison of hashing methods
 Queries and database are hashed by the hash function that a method learned, training samples
 included. Scores are expected values over random orders within ties. The best mean is bold.
 Written by `zshash compare`."""
+POOL = (
+    " With unlabelled pictures: methods that can also learned from the database, where only the "
+    "training samples are labelled."
+)
 
 
 def summary(records: Sequence[Record]) -> list[Record]:
@@ -39,8 +43,8 @@ def to_json(records: Sequence[Record], others: Sequence[Record] = ()) -> str:
 def to_markdown(records: Sequence[Record]) -> str:
     """Tables of MAP and precision for every data set, as Markdown.
 
-    Runs of earlier versions have no MAP of real-valued queries: its table has only the methods
-    that have this score, and is left out if none has.
+    Runs of earlier versions lack some scores: such a table has only the methods that have the
+    score, and is left out if none has.
     """
     sections = [TITLE]
     for data in dict.fromkeys(record["data"] for record in records):
@@ -54,6 +58,8 @@ def _section(data: str, records: Sequence[Record]) -> str:
     titles = {
         "map": f"MAP@{protocol['k']}",
         "map_real": f"MAP@{protocol['k']}, real-valued queries",
+        "map_alone": f"MAP@{protocol['k']} among hidden categories alone",
+        "map_seen": f"MAP@{protocol['k']} of seen queries",
         "precision": f"Precision, radius {protocol['radius']}",
     }
     tables = [
@@ -65,9 +71,9 @@ def _section(data: str, records: Sequence[Record]) -> str:
 
 
 def _known(rows: Sequence[Record], key: str) -> list[Record]:
-    """Rows of the methods that have this score; only "map_real" can be missing."""
-    names = {row["method"] for row in rows if row[key] is not None}
-    return [row for row in rows if row["method"] in names or key != "map_real"]
+    """Rows of the methods that have this score; "map" and "precision" are never missing."""
+    names = {row["method"] for row in rows if row.get(key) is not None}
+    return [row for row in rows if row["method"] in names or key in ("map", "precision")]
 
 
 def _circumstances(records: Sequence[Record]) -> str:
@@ -89,7 +95,9 @@ def _circumstances(records: Sequence[Record]) -> str:
     )
     over = f"mean ± deviation over {seeds} seeds" if seeds > 1 else "one seed"
     scale = "" if records[0]["parameters"]["normalize"] else " Features not at unit length."
-    return " ".join([f"{who}{sizes}; {over}.{scale}", *_settings(records)])
+    pool = POOL if records[0]["protocol"].get("unlabelled") else ""
+    seen = f", {scored['n_seen_queries']} seen queries" if "n_seen_queries" in scored else ""
+    return " ".join([f"{who}{sizes}{seen}; {over}.{scale}{pool}", *_settings(records)])
 
 
 def _settings(records: Sequence[Record]) -> list[str]:

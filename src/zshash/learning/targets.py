@@ -120,7 +120,8 @@ def make_targets(
     Class labels where `sources` is ``["onehot"]``; the vectors of the labels' names where it lists
     sources as in `open_source`; None for a method that does not look at labels. Without `sources`,
     the kind of the method decides, as in `label_sources`. A sample of several categories has a 0/1
-    row, or the mean direction of their vectors; a sample without a label has a row of zeros.
+    row, or the mean direction of their vectors; a sample without a label (−1) has −1 or a row of
+    zeros.
     """
     sources = usable_sources(hasher, dataset, sources)
     if not sources or dataset.labels is None or not len(seen):
@@ -131,11 +132,12 @@ def make_targets(
     if ONE_HOT in sources:
         return own
     vectors = label_vectors(dataset, seen, sources)
-    if own.ndim == 1:
-        return vectors[np.searchsorted(seen, own)]
+    labelled = own >= 0 if own.ndim == 1 else own.any(axis=1)
+    known = own[labelled]
     targets = np.zeros((len(own), vectors.shape[1]), dtype=np.float32)
-    labelled = own.any(axis=1)
-    targets[labelled] = unit(own[labelled] @ vectors)
+    targets[labelled] = (
+        vectors[np.searchsorted(seen, known)] if own.ndim == 1 else unit(known @ vectors)
+    )
     return targets
 
 

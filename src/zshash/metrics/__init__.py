@@ -1,6 +1,6 @@
 """How well codes retrieve."""
 
-from zshash.metrics.histograms import histograms, ranked
+from zshash.metrics.histograms import histograms, ranked, without_itself
 from zshash.metrics.real import evaluate_real, real_histograms
 from zshash.metrics.relevance import related_labels, same_label, share_labels
 from zshash.metrics.scores import (
@@ -30,4 +30,5 @@ __all__ = [
     "related_labels",
     "same_label",
     "share_labels",
+    "without_itself",
 ]

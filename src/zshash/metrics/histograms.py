@@ -59,6 +59,21 @@ def histograms(
     return counts[:, :, 1].copy(), counts.sum(axis=2)
 
 
+def without_itself(relevant: Counts, total: Counts) -> tuple[Counts, Counts]:
+    """Histograms of queries that are items of the database, each left out of its own ranking.
+
+    The query itself is relevant, and no item is nearer: it is in the first bin.
+
+    Examples
+    --------
+    >>> without_itself(np.array([[2, 1]]), np.array([[3, 1]]))
+    (array([[1, 1]]), array([[2, 1]]))
+    """
+    itself = np.zeros_like(total)
+    itself[:, 0] = 1
+    return relevant - itself, total - itself
+
+
 def ranked(
     query_codes: NDArray[np.uint8],
     database_codes: NDArray[np.uint8],

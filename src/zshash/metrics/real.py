@@ -16,6 +16,7 @@ from zshash._compiled import compiled
 from zshash._threads import map_blocks, run_blocks
 from zshash.codes import check_codes, check_integer, unpack
 from zshash.index._real import round_vectors
+from zshash.metrics.histograms import without_itself
 from zshash.metrics.relevance import Counts, Relevance, blocks
 from zshash.metrics.scores import average_precision
 
@@ -105,6 +106,7 @@ def evaluate_real(
     is_relevant: Relevance,
     *,
     k: int | None,
+    itself: bool = False,
 ) -> dict[str, Any]:
     """Score codes by mean average precision over the top `k`, queries taken as real values.
 
@@ -122,6 +124,8 @@ def evaluate_real(
         As for `histograms`.
     k : int or None
         How many ranks count; None for all of them.
+    itself : bool, default=False
+        Whether each query is an item of the database: it is then left out of its own ranking.
 
     Returns
     -------
@@ -139,7 +143,8 @@ def evaluate_real(
     1.0
     """
     vectors, codes = _check(query_projections, database_codes)
-    ranks = len(codes) if k is None else min(check_integer("k", k, 1), len(codes))
+    n_others = len(codes) - itself
+    ranks = n_others if k is None else min(check_integer("k", k, 1), n_others)
     whole, _ = round_vectors(vectors)
     scores = np.empty(len(vectors))
 
@@ -148,7 +153,10 @@ def evaluate_real(
         keys = np.empty(len(codes), dtype=np.int64)
         for row, hits in zip(range(rows.start, rows.stop), block, strict=True):
             _weigh(codes, _table(whole[row], codes.shape[1]), hits, keys)
-            scores[row] = average_precision(*_histogram(keys, ranks), ranks)[0]
+            found = _histogram(keys, ranks + itself)
+            if itself:  # no sum is larger than that of its own code
+                found = without_itself(*found)
+            scores[row] = average_precision(*found, ranks)[0]
 
     run_blocks(score, blocks(is_relevant, len(vectors), len(codes)))
     return {

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zshash.codes import check_integer
 from zshash.metrics import ties as orders
-from zshash.metrics.histograms import histograms, ranked
+from zshash.metrics.histograms import histograms, ranked, without_itself
 from zshash.metrics.relevance import Counts, Relevance
 
 Scores = NDArray[np.float64]
@@ -161,6 +161,7 @@ def evaluate(
     radius: int = 2,
     ties: str = "expected",
     n_bits: int | None = None,
+    itself: bool = False,
 ) -> dict[str, Any]:
     """Score codes by mean average precision over the top `k` and precision within `radius`.
 
@@ -175,6 +176,9 @@ def evaluate(
     ties : {"expected", "order"}, default="expected"
         Take the expected value over random orders within ties, or the order by
         (distance, position in the database). The precision within a ball has no order.
+    itself : bool, default=False
+        Whether each query is an item of the database: it is then left out of its own ranking.
+        This needs expected values over ties.
 
     Returns
     -------
@@ -195,7 +199,11 @@ def evaluate(
     if k is not None:
         check_integer("k", k, 1)
     check_integer("radius", radius, 0)
+    if itself and ties == "order":
+        raise ValueError('a query is left out of its own ranking only with ties="expected"')
     relevant, total = histograms(query_codes, database_codes, is_relevant, n_bits=n_bits)
+    if itself:
+        relevant, total = without_itself(relevant, total)
     precision = precision_within(relevant, total, radius)
     if ties == "order":
         relevant, total = ranked(query_codes, database_codes, is_relevant, k=k)

@@ -68,7 +68,7 @@ def test_the_weight_grows_with_the_share_that_nobody_labelled():
     many = [pool.averaging_weight(np.arange(5000) >= 5000 * share, 10) for share in shares]
     np.testing.assert_allclose(many, [0, 0.15, 0.6, 1, 1])
     few = [pool.averaging_weight(np.arange(100) >= 100 * share, 200) for share in shares]
-    np.testing.assert_allclose(few, [0.4, 0.4, 0.6, 1, 1])
+    np.testing.assert_allclose(few, [0.25, 0.45, 1, 1, 1])
 
 
 def test_samples_are_few_in_all_or_for_each_feature():
@@ -98,12 +98,27 @@ def stretched(seed=0):
 def test_labels_choose_the_whitening():
     X, categories = stretched()
     own = {"weight": 0.5, "safe": 100.0, "rng": np.random.RandomState(0)}
+    some = np.where(np.arange(len(X)) < 300, categories, -1)
+    best = pool.choose_shrinkage(spectrum(Rows(X)), X, some, **own)
+    assert best < 1
     assert pool.choose_shrinkage(spectrum(Rows(X)), X, categories, **own) < 1
     Z, categories = clusters(n_each=60)
     Z = np.hstack([Z, 0.05 * np.random.RandomState(0).standard_normal((len(Z), 40))])
     Z = Z.astype(np.float32)  # whitening would lift what means nothing
     own["safe"] = 0.02
     assert pool.choose_shrinkage(spectrum(Rows(Z)), Z, categories, **own) > 0.02
+
+
+def test_a_small_gain_says_nothing_of_categories_that_are_not_there():
+    X, categories = clusters(n_each=60, spread=1.0)
+    some = np.where(np.arange(len(X)) > 5, categories, -1)
+    own = {"weight": 0.0, "safe": 50.0}
+    best, all_labelled = (
+        pool.choose_shrinkage(spectrum(Rows(X)), X, known, **own, rng=np.random.RandomState(0))
+        for known in (some, categories)
+    )
+    assert best == 100
+    assert 50 < all_labelled < 52
 
 
 @pytest.mark.parametrize("labels", ["none", "one category", "all different", "few"])

@@ -8,7 +8,7 @@ category first, so labels spread to the neighbours.
 
 This pays as far as the categories that are searched for are among the samples. Labelled samples say
 nothing about other categories; samples without a label do. So the weight of the averages grows with
-the share of samples without a label.
+the share of samples without a label, and so does the pull of the labels.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,15 @@ from zshash.hashing.steps.rows import BLOCK_ROWS, Rows, unit_rows
 
 TIMES = 4  # how often samples are averaged with their neighbours
 MOST_NEIGHBORS, NEIGHBORS_PER_ROOT = 20, 2 / 3  # k = 2/3 √n, 20 at the most
-PER_SHARE = 1.5  # weight of the averages for each share of samples without a label
-FOR_FEW = 0.4  # weight of the averages where samples are few, whatever is labelled
+PER_SHARE = 1.5  # weight of the averages for each share of samples without a label, among many
+MORE_FOR_FEW = 2.0  # where samples are few, this many times PER_SHARE is added to it
+FOR_FEATURES = 0.25  # weight of the averages where features are many, whatever is labelled
 FEW, SMALL, MANY = 1000, 4096, 10_000  # numbers of samples that choices depend on
 NARROWER = 1 / 3  # neighbourhood of averages among many samples, as a share of the usual one
 PLENTY, SCARCE = 8.0, 1.0  # samples for each feature that tell its variance well, and badly
 SHRINKAGES = 0.02, 0.1, 0.5, 1.0, 2.0, 10.0, 100.0  # candidates for ε
-MOST_ROWS, MOST_QUERIES, FEWEST_QUERIES = 6000, 500, 20  # of the choice of ε
+MUCH = 0.25  # gain in average precision, as a share of it, that speaks for other categories, too
+MOST_ROWS, MOST_QUERIES, FEWEST_QUERIES = 6000, 500, 100  # of the choice of ε
 
 
 @dataclass(frozen=True)
@@ -61,17 +63,28 @@ class Lessons:
 def averaging_weight(is_labelled, d):
     """Weight of the averages, from the share of samples without a label.
 
-    Where samples are few, single ones tell little, and averages count in any case.
+    Each share counts more where samples are few. Where there are many features for each sample,
+    single samples tell little, and averages count in any case.
     """
-    alone = FOR_FEW * scarcity(len(is_labelled), d)
-    return min(1.0, max(alone, PER_SHARE * float(1 - is_labelled.mean())))
+    n = len(is_labelled)
+    alone = FOR_FEATURES * scarcity_for_features(n, d)
+    per_share = PER_SHARE * (1 + MORE_FOR_FEW * scarcity_in_all(n))
+    return min(1.0, max(alone, per_share * float(1 - is_labelled.mean())))
 
 
 def scarcity(n, d):
     """How few n samples of d features are, from 0 (many) to 1: in all, or for each feature."""
-    in_all = (SMALL - n) / (SMALL - FEW)
-    for_each = (PLENTY - n / d) / (PLENTY - SCARCE)
-    return float(np.clip(max(in_all, for_each), 0, 1))
+    return max(scarcity_in_all(n), scarcity_for_features(n, d))
+
+
+def scarcity_in_all(n):
+    """How few n samples are, from 0 (4,096) to 1 (1,000)."""
+    return float(np.clip((SMALL - n) / (SMALL - FEW), 0, 1))
+
+
+def scarcity_for_features(n, d):
+    """How few samples there are for each feature, from 0 (eight) to 1 (one)."""
+    return float(np.clip((PLENTY - n / d) / (PLENTY - SCARCE), 0, 1))
 
 
 def n_neighbors(n):
@@ -113,11 +126,12 @@ def teacher(Z, categories, weight, k):
     """
     own = T = unit_rows(Z)
     _, neighbors = nearest_neighbors(own, k)
+    pull = weight * np.sqrt((categories < 0).mean())
     for _ in range(TIMES):
-        T = averaged(gathered(T, categories, weight), neighbors)
+        T = averaged(gathered(T, categories, pull), neighbors)
     if weight < 1:
         T = unit_rows(np.float32(1 - weight) * own + np.float32(weight) * T)
-    return gathered(T, categories, weight)
+    return gathered(T, categories, pull)
 
 
 def averaged(T, neighbors):
@@ -134,7 +148,7 @@ def averaged(T, neighbors):
 def gathered(T, categories, weight):
     """Rows of T (n, d); labelled ones are moved to the mean of their category by this weight."""
     labelled = np.flatnonzero(categories >= 0)
-    if not labelled.size:
+    if not labelled.size or not weight:
         return T
     own = categories[labelled]
     means = unit_rows(category_means(T[labelled], own))
@@ -146,6 +160,9 @@ def gathered(T, categories, weight):
 
 def choose_shrinkage(spectrum, X, categories, weight, safe, rng):
     """The ε with which the teacher ranks labelled samples best, or `safe` if labels do not tell.
+
+    Other categories may want another ε. Where all samples are labelled, none of these is among the
+    samples, so it goes all the way to the best ε only if that ranks much better.
 
     Parameters
     ----------
@@ -182,6 +199,8 @@ def choose_shrinkage(spectrum, X, categories, weight, safe, rng):
         gains = precisions(shrinkage) - usual
         if gains.mean() > max(gain, gains.std() / np.sqrt(len(gains))):
             best, gain = shrinkage, gains.mean()
+    if gain and (categories >= 0).all():
+        return between(safe, best, min(1.0, gain / usual.mean() / MUCH))
     return best
 
 

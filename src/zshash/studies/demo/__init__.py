@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zshash.collection import Collection
 from zshash.datasets import Dataset, Pictures, Split, digits
 from zshash.evaluation.protocol import Protocol, Setup, fit_setup, run, summarize
-from zshash.hashing import LSH, ZSH
+from zshash.hashing import LSH, MTH, ZSH
 from zshash.images import PictureReader
 from zshash.index import HammingIndex
 from zshash.learning import Model, fit
@@ -58,7 +58,11 @@ class Demo:
     n_bits: int = 64
     n_seeds: int = 5
     dataset: Dataset = field(default_factory=digits)
-    protocol: Protocol = field(default_factory=lambda: Protocol(unseen=2, n_queries=100, k=100))
+    protocol: Protocol = field(
+        default_factory=lambda: Protocol(
+            unseen=2, n_queries=100, k=100, n_seen_queries=100, unlabelled=True
+        )
+    )
     records: list[dict[str, Any]] = field(default_factory=list)
 
     def scores(self) -> Iterator[dict[str, Any]]:
@@ -82,7 +86,7 @@ class Demo:
         return [self._gallery(setup, split, queries) for setup in setups(self.n_bits)]
 
     def _gallery(self, setup: Setup, split: Split, queries: NDArray[np.int64]) -> Gallery:
-        hasher, _ = fit_setup(self.dataset, setup, split, seed=0)
+        hasher, _ = fit_setup(self.dataset, setup, split, seed=0, unlabelled=True)
         index = HammingIndex(self.n_bits)
         index.add(hasher.encode(self.dataset.X[split.database]), split.database)
         distances, neighbors = index.search(
@@ -97,10 +101,9 @@ class Demo:
 
 def setups(n_bits: int) -> list[Setup]:
     """The three methods shown."""
-    zsh = ZSH(n_bits, n_anchors=300, normalize=True)
     return [
-        Setup("ZSH, WordNet labels", zsh, ("wordnet",)),
-        Setup("ZSH, one-hot labels", zsh, ("onehot",)),
+        Setup("MTH", MTH(n_bits), ("wordnet",)),
+        Setup("ZSH", ZSH(n_bits, n_anchors=300, normalize=True), ("wordnet",)),
         Setup("LSH, no labels", LSH(n_bits, normalize=True)),
     ]
 
