@@ -50,7 +50,7 @@ def test_demo(tmp_path):
     page = tmp_path / "demo.html"
     done = call("demo", "--bits", 16, "--seeds", 1, "-o", page)
     assert done.exit_code == 0
-    assert "ZSH, WordNet labels" in done.output
+    assert "hidden alone     seen queries" in done.output
     assert "searching by name needs richer categories" in done.output
     assert page.read_text().startswith("<!doctype html>")
     found = json.loads(call("demo", "--bits", 16, "--seeds", 1, "-o", page, "--json").stdout)

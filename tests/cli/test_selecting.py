@@ -53,7 +53,7 @@ def test_the_printed_command_fits_what_was_chosen(features, tmp_path, monkeypatc
     )
     assert done.exit_code == 0, done.output
     assert "SDH, 4 candidates, 2 folds. Held out, one fold after the other: " in done.stdout
-    assert "| loss | nu | MAP@100 | to the best | seconds |" in done.stdout
+    assert "| loss | nu | MAP@100 | to the best | seen queries | seconds |" in done.stdout
     found = json.loads((tmp_path / "scores.json").read_text())
     assert len(found["candidates"]) == 4
     assert not {"four", "seven"} & {name for fold in found["folds"] for name in fold["unseen"]}

@@ -118,3 +118,43 @@ def test_nothing_hidden(labels):
     np.testing.assert_array_equal(split.train, again.train)
     with pytest.raises(ValueError, match="200 queries of 200 samples to draw from"):
         conventional_split(labels, n_queries=200)
+
+
+def test_queries_of_seen_categories():
+    labels = np.repeat(np.arange(10), 20)
+    plain = zero_shot_split(labels, [3, 8], n_train=50, n_queries=15, random_state=0)
+    split = zero_shot_split(
+        labels, [3, 8], n_train=50, n_queries=15, n_seen_queries=12, random_state=0
+    )
+    for name in ("train", "queries", "database", "seen", "unseen"):  # all else stays
+        np.testing.assert_array_equal(getattr(plain, name), getattr(split, name))
+    assert len(split.seen_queries) == len(set(split.seen_queries)) == 12
+    assert not np.isin(labels[split.seen_queries], [3, 8]).any()
+    assert np.isin(split.seen_queries, split.database).all()
+    assert not np.isin(split.seen_queries, split.train).any()
+    np.testing.assert_array_equal(split.pool, np.setdiff1d(split.database, split.seen_queries))
+    assert not split.finds_itself
+    known = split.known_labels(labels)
+    np.testing.assert_array_equal(np.flatnonzero(known >= 0), split.train)
+    np.testing.assert_array_equal(known[split.train], labels[split.train])
+
+
+def test_seen_queries_are_taken_out_of_the_training_if_nothing_else_is_left():
+    labels = np.repeat(np.arange(10), 20)
+    split = zero_shot_split(labels, [3], n_queries=15, n_seen_queries=None, random_state=0)
+    assert len(split.seen_queries) == 15
+    assert len(split.train) == 180 - 15
+    few = zero_shot_split(labels, [3], n_queries=19, n_seen_queries=None, random_state=0)
+    assert len(few.seen_queries) == 18  # a tenth of the seen samples
+    with pytest.raises(ValueError, match="180 queries of 180 samples"):
+        zero_shot_split(labels, [3], n_seen_queries=180)
+    with pytest.raises(ValueError, match="n_seen_queries"):
+        zero_shot_split(labels, [3], n_seen_queries=-1)
+
+
+def test_labels_of_several_categories_that_are_known():
+    labels = np.eye(4, dtype=bool).repeat(5, axis=0)
+    split = zero_shot_split(labels, [1], n_train=6, n_queries=2, random_state=0)
+    known = split.known_labels(labels)
+    assert known.dtype == labels.dtype
+    np.testing.assert_array_equal(np.flatnonzero(known.any(axis=1)), split.train)

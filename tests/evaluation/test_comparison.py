@@ -234,7 +234,9 @@ def test_standard_protocols(data_folder, monkeypatch):
         "n_queries": 1000,
         "k": 5000,
         "radius": 2,
+        "n_seen_queries": 1000,
     }
+    assert make_contest("cifar10", methods, [64], [], unlabelled=True).protocol.unlabelled
     zsh, ksh, itq = task.setups
     assert zsh.labels == (str(data_folder / "words" / "huang2012_50d.txt"),)
     assert ksh.hasher.n_anchors == 1000  # as in the paper's comparison

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from zshash import CCAITQ, KSH, LSH, ZSH, metrics
+from zshash import CCAITQ, ITQ, KSH, LSH, MTH, SDH, ZSH, metrics
 from zshash.codes import unpack
 from zshash.datasets import DataError, Dataset, digits
 from zshash.evaluation import Protocol, Setup, run, summarize
@@ -65,8 +65,76 @@ def test_scores_are_those_of_codes_and_projections():
     expected = metrics.evaluate(hasher.encode(queries), database, same, k=100, radius=1)
     sums = hasher.project(queries).astype(float) @ (2.0 * unpack(database, 24) - 1).T
     by_value = metrics.mean_average_precision(*metrics.real_histograms(sums.round(9), same), 100)
-    assert found == expected | {"map_real": pytest.approx(by_value, abs=1e-9)}
+    scores = {key: value for key, value in found.items() if not key.endswith("_alone")}
+    assert scores == expected | {"map_real": pytest.approx(by_value, abs=1e-9)}
     assert found["map_real"] > found["map"]
+
+
+def test_other_kinds_of_queries():
+    protocol = Protocol(unseen=2, n_train=600, n_queries=50, k=100, n_seen_queries=40)
+    data = digits()
+    split = protocol.split(data, 3)
+    hasher, _ = fit_setup(data, Setup("random", LSH(24)), split, 3)
+    found = score(data, hasher, split, protocol)
+    assert found["n_seen_queries"] == 40
+    is_hidden = np.isin(data.labels[split.database], split.unseen)
+    alone, everything = split.database[is_hidden], split.database
+    for suffix, queries, database in (
+        ("_alone", split.queries, alone),
+        ("_seen", split.seen_queries, everything),
+    ):
+        by_bits, by_value = [], []
+        for query in queries:  # one after the other, each without itself
+            others = database[database != query]
+            same = (data.labels[others] == data.labels[query])[None]
+            codes = hasher.encode(data.X[others])
+            own = hasher.project(data.X[[query]])
+            by_bits.append(metrics.evaluate(hasher.quantize(own), codes, same, k=100)["map"])
+            by_value.append(metrics.evaluate_real(own, codes, same, k=100)["map_real"])
+        assert found[f"map{suffix}"] == pytest.approx(np.mean(by_bits))
+        assert found[f"map_real{suffix}"] == pytest.approx(np.mean(by_value))
+
+
+def test_one_hidden_category_is_not_searched_alone():
+    protocol = Protocol(unseen=[3], n_train=200, n_queries=20, k=50)
+    (record,) = run(digits(), [Setup("random", LSH(16))], protocol, [0])
+    assert not [key for key in record if key.endswith(("_alone", "_seen"))]
+
+
+def test_methods_that_can_learn_from_samples_without_a_label():
+    data = digits()
+    given = {"unseen": 2, "n_train": 200, "n_queries": 50, "n_seen_queries": 40}
+    split = Protocol(**given).split(data, 0)
+    pool = np.setdiff1d(split.database, split.seen_queries)
+    labels = np.where(np.isin(pool, split.train), data.labels[pool], -1)
+    by_hand = MTH(16, effort="fast", n_steps=5, random_state=0).fit(data.X[pool], labels)
+    setups = [
+        Setup("MTH", MTH(16, effort="fast", n_steps=5), ("onehot",)),
+        Setup("ITQ", ITQ(16)),
+        Setup("SDH", SDH(16, n_anchors=50), ("onehot",)),
+    ]
+    fitted = [fit_setup(data, setup, split, 0, unlabelled=True)[0] for setup in setups]
+    expected = [by_hand, ITQ(16, random_state=0).fit(data.X[pool])]
+    alone = SDH(16, n_anchors=50, random_state=0)  # it can not
+    expected.append(alone.fit(data.X[split.train], data.labels[split.train]))
+    for own, other in zip(fitted, expected, strict=True):
+        np.testing.assert_array_equal(own.encode(data.X), other.encode(data.X))
+    records = [
+        next(run(data, setups[:1], Protocol(**given, unlabelled=own), [0])) for own in (True, False)
+    ]
+    assert records[0]["protocol"]["unlabelled"]
+    assert "unlabelled" not in records[1]["protocol"]
+    assert records[0]["map"] > records[1]["map"]
+
+
+def test_meanings_of_names_for_the_samples_that_have_a_label():
+    data = digits()
+    split = Protocol(unseen=2, n_train=200, n_queries=50).split(data, 0)
+    hasher, _ = fit_setup(
+        data, Setup("MTH", MTH(16, effort="fast", n_steps=5)), split, 0, unlabelled=True
+    )
+    assert hasher.mapping_.shape[1] > 2
+    assert 0 < hasher.averaging_ <= 1
 
 
 def test_summary(records):

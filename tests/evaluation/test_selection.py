@@ -94,6 +94,49 @@ def test_scores_of_real_valued_queries_are_those_of_a_loop(data, hasher):
         assert run["score"] == pytest.approx(expected, abs=1e-4)  # ties, up to rounding
 
 
+def test_other_kinds_of_queries_beside_the_score(data, hasher):
+    given = FAST | {"n_unseen": 2}
+    found = select(hasher, data.X, data.labels, {"nu": [1e-3, 1e-5]}, **given)
+    splitter = PseudoUnseenSplit(2, 2, n_queries=30, random_state=0)
+    folds = list(splitter.folds(data.labels, n_train=300, n_seen_queries=None))
+    for run in found.table:
+        fold = folds[run["fold"]]
+        own = clone(hasher).set_params(
+            **run["parameters"], random_state=found.folds[run["fold"]]["seed"]
+        )
+        codes = own.fit(data.X[fold.train], data.labels[fold.train]).encode(data.X)
+        assert len(fold.seen_queries) == found.folds[run["fold"]]["n_seen_queries"] == 30
+        assert not set(fold.seen_queries) & set(fold.train)
+        is_hidden = np.isin(data.labels[fold.database], fold.unseen)
+        for kind, queries, database in (
+            ("alone", fold.queries, fold.database[is_hidden]),
+            ("seen", fold.seen_queries, fold.database),
+        ):
+            values = []
+            for query in queries:
+                others = database[database != query]
+                same = (data.labels[others] == data.labels[query])[None]
+                values.append(metrics.evaluate(codes[[query]], codes[others], same, k=100)["map"])
+            assert run[f"score_{kind}"] == pytest.approx(np.mean(values))
+    row = found.candidates[0]
+    assert row["mean_seen"] == pytest.approx(np.mean([r["score_seen"] for r in found.table[:2]]))
+    assert "| held out, alone | seen queries | seconds |" in found.report()
+
+
+def test_samples_without_a_label_can_be_learned_from(data):
+    hasher = zshash.MTH(16, effort="fast", n_steps=5)
+    given = FAST | {"n_unseen": 2, "n_train": 100}
+    found = {
+        unlabelled: select(
+            hasher, data.X, data.labels, {"novelty": [0.0]}, unlabelled=unlabelled, **given
+        )
+        for unlabelled in (True, False)
+    }
+    scores = [np.mean([run["score"] for run in found[own].table]) for own in (True, False)]
+    assert scores[0] > scores[1]
+    assert found[True].facts["unlabelled"]
+
+
 def test_the_best_and_its_distance_to_others(found, hasher):
     scores = np.array([run["score"] for run in found.table]).reshape(4, 2)
     best = scores.mean(axis=1).argmax()
@@ -353,7 +396,7 @@ def test_report(found):
         f"SDH, 4 candidates, 2 folds. Held out, one fold after the other: {held}. In the first one "
         "300 training samples, 30 queries, 1767 samples in the database."
     )
-    assert lines[2] == "| loss | nu | MAP@100 | to the best | seconds |"
+    assert lines[2] == "| loss | nu | MAP@100 | to the best | seen queries | seconds |"
     rows = [line.split(" | ") for line in lines[4:8]]
     means = [float(row[2].split()[0]) for row in rows]
     assert means == sorted(means, reverse=True)

@@ -245,9 +245,9 @@ class TestWithoutLabels:
         )
 
     def test_some_labels(self):
-        labels = np.where(self.data.labels < 5, self.data.labels, -1)
+        labels = np.where(self.data.labels < 9, self.data.labels, -1)
         model = zshash.fit(self.data.X, labels, names=self.data.names, **self.quick)
-        assert model.seen == self.data.names[:5]
+        assert model.seen == self.data.names[:9]
         assert model.notes["n_unlabelled"] == (labels < 0).sum()
         assert 0 < model.notes["averaging"] < 1
         assert model.knows_names

@@ -142,3 +142,27 @@ def test_a_query_without_any_value_ties_everything():
 def test_bad_input(projections, codes, k, message):
     with pytest.raises(ValueError, match=message):
         metrics.evaluate_real(projections, np.zeros(codes, np.uint8), np.ones((1, 4), bool), k=k)
+
+
+@pytest.mark.parametrize("k", [None, 1, 5, 40])
+def test_a_query_is_left_out_of_its_own_ranking(k):
+    rng = np.random.default_rng(3)
+    values = rng.standard_normal((40, 16)).astype(np.float32)
+    values[1:8] = values[0]  # others with the same code
+    codes, labels = pack(values >= 0), rng.integers(0, 3, 40)
+    same = labels[:, None] == labels
+    ours = metrics.evaluate_real(values, codes, same, k=k, itself=True)["map_real"]
+    by_bits = metrics.evaluate(codes, codes, same, k=k, itself=True)
+    expected, precisions, real = [], [], []
+    for query in range(40):
+        others = np.arange(40) != query
+        own = codes[[query]], codes[others], same[[query]][:, others]
+        scores = metrics.evaluate(*own, k=k)
+        expected.append(scores["map"])
+        precisions.append(scores["precision"])
+        real.append(metrics.evaluate_real(values[[query]], *own[1:], k=k)["map_real"])
+    assert ours == pytest.approx(np.mean(real))
+    assert by_bits["map"] == pytest.approx(np.mean(expected))
+    assert by_bits["precision"] == pytest.approx(np.mean(precisions))
+    with pytest.raises(ValueError, match="left out of its own ranking only"):
+        metrics.evaluate(codes, codes, same, k=k, itself=True, ties="order")

@@ -87,9 +87,10 @@ def demo(bits: int, seeds: int, output: Path, serves: bool, as_json: bool) -> No
     print_scores(show.summary(), show.protocol.k, show.protocol.radius)
     click.echo(
         "\nMAP: are pictures of the hidden digit ranked first, by the bits of the query, and by\n"
-        "its real values? Precision: what share of the pictures within that distance\n"
-        "is right? Names of digits are near siblings in WordNet, so they help little here;\n"
-        "searching by name needs richer categories.\n"
+        "its real values? Hidden alone: where only hidden digits are searched. Seen queries:\n"
+        "pictures of the other digits. Precision: what share of the pictures within that\n"
+        "distance is right? Names of digits are near siblings in WordNet, so they help little\n"
+        "here; searching by name needs richer categories.\n"
         f"\nPictures and the convergence curve: {output}"
     )
 

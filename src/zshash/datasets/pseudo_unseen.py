@@ -16,6 +16,7 @@ from zshash.datasets.splits import (
     categories_of,
     check_labels,
     draw_training,
+    with_seen_queries,
     zero_shot_split,
 )
 
@@ -180,12 +181,11 @@ class PseudoUnseenSplit(BaseCrossValidator):  # type: ignore[misc]  # scikit-lea
         if n_queries is None:
             n_queries = min(max(int(bears(labels, hidden).sum()) // 2, 1), MAX_QUERIES)
         _check_left(categories_of(labels[~bears(labels, hidden)]), hidden)
-        asked = {"n_queries": n_queries, "n_seen_queries": n_seen_queries}
-        fold = zero_shot_split(labels, hidden, **asked, random_state=seed)
-        if n_train is None or n_train >= len(fold.train):
-            return fold
-        train = draw_training(fold.train, n_train, np.random.RandomState(seed))
-        return replace(fold, train=train)
+        fold = zero_shot_split(labels, hidden, n_queries=n_queries, random_state=seed)
+        rng, candidates = np.random.RandomState(seed), fold.train
+        if n_train is not None and n_train < len(candidates):
+            fold = replace(fold, train=draw_training(candidates, n_train, rng))
+        return with_seen_queries(fold, candidates, n_seen_queries, rng)
 
 
 def _units(labels: NDArray[Any], groups: Mapping[Any, Any] | None) -> list[NDArray[Any]]:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -105,9 +105,8 @@ def zero_shot_split(
     train = draw_training(candidates, n_train, rng)
     queries = _draw_queries(strangers, n_queries, rng)
     database = _others(len(labels), queries)
-    asked = _draw_seen_queries(candidates, train, n_seen_queries, len(queries), rng)
-    train = np.setdiff1d(train, asked, assume_unique=True)
-    return Split(train, queries, database, categories_of(labels[candidates]), hidden, asked)
+    split = Split(train, queries, database, categories_of(labels[candidates]), hidden)
+    return with_seen_queries(split, candidates, n_seen_queries, rng)
 
 
 def conventional_split(
@@ -217,19 +216,15 @@ def _draw_queries(
     return np.sort(rng.choice(candidates, size=n_queries, replace=False))
 
 
-def _draw_seen_queries(
-    candidates: NDArray[np.int64],
-    train: NDArray[np.int64],
-    count: int | None,
-    n_queries: int,
-    rng: np.random.RandomState,
-) -> NDArray[np.int64]:
-    """Queries of seen categories, if possible from candidates that are not trained on."""
+def with_seen_queries(
+    split: Split, candidates: NDArray[np.int64], count: int | None, rng: np.random.RandomState
+) -> Split:
+    """The split with queries drawn from all samples of seen categories, `candidates`."""
     if count is None:
-        count = min(n_queries, len(candidates) // 10)
+        count = min(len(split.queries), len(candidates) // 10)
     if not check_integer("n_seen_queries", count, 0):
-        return candidates[:0]
-    outside = np.setdiff1d(candidates, train, assume_unique=True)
-    if len(outside) < count:
-        outside = candidates
-    return _draw_queries(outside, count, rng)
+        return split
+    outside = np.setdiff1d(candidates, split.train, assume_unique=True)
+    asked = _draw_queries(outside if len(outside) > count else candidates, count, rng)
+    train = np.setdiff1d(split.train, asked, assume_unique=True)
+    return replace(split, train=train, seen_queries=asked)
