@@ -11,12 +11,14 @@ from zshash.studies.mth2026 import (
     centred,
     comparison,
     cosine,
+    folders,
     hidden,
     lookup,
     names,
     semantics,
     sizes,
     tradeoff,
+    unlabelled,
     whitening,
     zsh,
 )
@@ -43,6 +45,9 @@ PARTS = {
         centred.PART,
         hidden.PART,
         names.PART,
+        unlabelled.PART,
+        unlabelled.POOLS,
+        folders.PART,
     )
 }
 """The parts in the order in which they are run."""

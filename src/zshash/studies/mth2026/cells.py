@@ -12,6 +12,8 @@ bits               length of the codes, null for none
 names              source of the vectors in a search by name, else missing
 map, precision     MAP at the data's k, precision within radius 2
 map_real           MAP with real-valued queries
+map_…_alone        the same among hidden categories alone, where a split hides several
+map_…_seen         the same for queries of seen categories
 map_related        mean precision of related categories
 map_rule           MAP of a search by name with a collection's own rule
 accuracy           share of hidden pictures that get the right hidden name
@@ -49,10 +51,17 @@ class Size:
 
     Attributes
     ----------
-    splits, ablated : sequence of int
-        All splits, and the splits on which variants of MTH are run.
-    bits, main : sequence of int, and int
-        All code lengths, and the length that all parts but the comparison use.
+    splits, ablated, pooled : sequence of int
+        All splits, the splits on which variants of MTH are run, and those on which methods also
+        learn from samples without a label.
+    bits, main, more_bits : sequence of int, int, and sequence of int
+        All code lengths, the length that all parts but the comparison use, and other lengths of
+        codes that are learned with samples without a label.
+    shares, hidden, labelled : sequences of numbers
+        What `Pool` takes: shares of the samples without a label, shares of the hidden samples, and
+        numbers of labelled samples.
+    folders, draws : sequence of int, and int
+        Number of samples of each category in small folders, and number of folders of each size.
     n_train, sizes : int, and sequence of int
         Number of training samples, and the other numbers that the part "sizes" compares.
     name_sources : mapping
@@ -64,11 +73,18 @@ class Size:
     sources: Sequence[Source]
     splits: Sequence[int]
     ablated: Sequence[int]
+    pooled: Sequence[int]
     bits: Sequence[int]
     main: int
+    more_bits: Sequence[int]
     n_train: int
     sizes: Sequence[int]
     name_sources: Mapping[str, tuple[str, ...]]
+    shares: Sequence[float]
+    hidden: Sequence[float]
+    labelled: Sequence[int]
+    folders: Sequence[int]
+    draws: int
     smaller: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -76,21 +92,35 @@ FULL = Size(
     sources=(SOURCES["cifar10"], SOURCES["tiny100"]),
     splits=range(N_SPLITS),
     ablated=(5, 6, 7),
+    pooled=range(5),
     bits=(32, 64, 128),
     main=64,
+    more_bits=(16, 32, 96, 128),
     n_train=10_000,
     sizes=(1_000, 3_000, 30_000),
     name_sources=NAME_SOURCES,
+    shares=(0.01, 0.03, 0.1, 0.3),
+    hidden=(0.0, 0.03, 0.1, 0.3),
+    labelled=(0, 100, 1000),
+    folders=(20, 64),
+    draws=20,
 )
 QUICK = Size(
     sources=(SOURCES["digits"],),
     splits=(0, 5),
     ablated=(5,),
+    pooled=(0,),
     bits=(32,),
     main=32,
+    more_bits=(16,),
     n_train=200,
     sizes=(100,),
     name_sources={"WordNet": (WORDNET,)},
+    shares=(0.1,),
+    hidden=(0.0,),
+    labelled=(0,),
+    folders=(8,),
+    draws=2,
     smaller={"n_steps": 3},
 )
 
@@ -166,12 +196,17 @@ class Cell(Task):
         if self.setup.whitening is not None:
             dataset = scoring.whitened(dataset, split, self.setup.whitening, self.setup.shrinkage)
         if self.bits is None:
-            found = {"map": scoring.cosine_map(dataset, split, protocol)}
+            found = scoring.cosine_maps(dataset, split, protocol)
             return self.planned(seed) | _rounded(found)
         labels = self._labels(context.size)
         used = context.device if self.setup.method == "MTH" else None
         hashers = list(self._hashers(seed, context.size))
-        seconds = sum(scoring.fit(hasher, dataset, split, labels, used) for hasher in hashers)
+        known, rows = dataset, split.train
+        if self.setup.pool is not None and getattr(hashers[0], "learns_unlabelled", True):
+            known, rows = scoring.pooled(dataset, split, self.setup.pool, seed)
+        seconds = sum(
+            scoring.fit(hasher, known, rows, split.seen, labels, used) for hasher in hashers
+        )
         hasher = scoring.best(hashers)
         if self.names:
             found = scoring.score_names(dataset, split, hasher, labels, protocol.k)
@@ -205,12 +240,12 @@ def key_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(record.get("names", "") if key == "names" else record[key] for key in KEYS)
 
 
-Cells = Iterator[Cell]
+Cells = Iterator[Task]
 
 
 def searches(
     size: Size, setup: Setup, bits: int | None, splits: Sequence[int] | None = None
-) -> Cells:
+) -> Iterator[Cell]:
     """A setup on all splits of all data."""
     for split, source in product(size.splits if splits is None else splits, size.sources):
         yield Cell(source, split, setup.n_train or size.n_train, setup, bits)

@@ -6,6 +6,7 @@ from typing import Any
 
 from zshash.evaluation.statistics import error_of, mean
 from zshash.evaluation.statistics import paired as difference
+from zshash.studies.mth2026.splits import SOURCES
 
 __all__ = ["Findings", "Paired", "Scores", "clustered_t", "paired"]
 
@@ -97,7 +98,12 @@ class Findings:
 
     @property
     def data(self) -> list[str]:
-        """The data sets in the order of appearance."""
+        """The data sets of the study in the order of appearance; folders are none of them."""
+        return [data for data in self.everything if data in SOURCES]
+
+    @property
+    def everything(self) -> list[str]:
+        """Data sets and kinds of folders in the order of appearance."""
         return list(dict.fromkeys(record["data"] for record in self.records))
 
     def bits(self, data: str, setup: str, **where: Any) -> list[int]:

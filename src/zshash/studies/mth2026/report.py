@@ -23,6 +23,7 @@ PREFACE = (
 ORDER = (
     *("summary", "comparison", "fresh", "cosine", "real", "lookup", "tradeoff", "related"),
     *("names", "all-seen", "ablations", "zsh", "sizes", "whitening", "centred", "hidden", "time"),
+    *("unlabelled", "pools", "folders"),
 )
 """Sections of the page."""
 

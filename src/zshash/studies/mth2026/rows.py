@@ -25,6 +25,7 @@ __all__ = [
     "number",
     "on_same_cells",
     "only",
+    "percent",
     "place",
     "share",
     "signed",
@@ -118,13 +119,13 @@ def share(scores: Scores, whole: Scores) -> str:
 
 def difference(pair: Paired) -> Row:
     """The difference, the gain, the number of lost cells, and t."""
-    return [signed(pair), _gain(pair.gain), f"{pair.lost} of {pair.n}", t_of(pair)]
+    return [signed(pair), percent(pair.gain), f"{pair.lost} of {pair.n}", t_of(pair)]
 
 
-def _gain(gain: float | None) -> str:
+def percent(gain: float | None) -> str:
     """A gain as text.
 
-    >>> _gain(-0.25), _gain(98.7)
+    >>> percent(-0.25), percent(98.7)
     ('−25.0 %', '> 1000 %')
     """
     if gain is None:

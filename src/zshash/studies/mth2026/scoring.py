@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from zshash import metrics, scale
 from zshash.datasets import Dataset, Split
-from zshash.evaluation.protocol import Protocol, encode_split, relevance, score_codes, score_real
+from zshash.evaluation.protocol import OTHERS, Protocol, encode_split, kinds, relevance
+from zshash.evaluation.protocol import score as score_kinds
 from zshash.hashing.hasher import Hasher
 from zshash.hashing.registry import METHODS
 from zshash.hashing.steps.imagination import category_means
@@ -18,15 +19,16 @@ from zshash.hashing.steps.linear import whiten
 from zshash.hashing.steps.rows import Rows, unit_rows
 from zshash.learning.name_rule import cosines, query_of, scores, standing_of
 from zshash.learning.targets import label_vectors, make_targets
-from zshash.studies.mth2026.setups import WITHIN
+from zshash.studies.mth2026.setups import WITHIN, Pool
 from zshash.studies.tasks import related_histograms
 from zshash.studies.zsh2016.names import accuracy
 
 __all__ = [
     "among_hidden",
     "best",
-    "cosine_map",
+    "cosine_maps",
     "fit",
+    "pooled",
     "rankings",
     "score",
     "score_names",
@@ -41,17 +43,38 @@ Matrix = NDArray[np.float64]
 
 
 def fit(
-    hasher: Hasher, dataset: Dataset, split: Split, labels: tuple[str, ...], device: str | None
+    hasher: Hasher,
+    dataset: Dataset,
+    rows: NDArray[np.int64],
+    seen: NDArray[np.int64],
+    labels: tuple[str, ...],
+    device: str | None,
 ) -> float:
-    """Fit a method to the training samples of a split; returns the seconds it took."""
-    targets = make_targets(hasher, dataset, split.train, split.seen, labels)
-    X = dataset.X[split.train]
+    """Fit a method to the samples `rows` of the categories `seen`; returns the seconds it took."""
+    targets = make_targets(hasher, dataset, rows, seen, labels)
+    X = dataset.X[rows]
     start = time.perf_counter()
     if device is None:
         hasher.fit(X, targets)
     else:
         scale.fit(hasher, X, targets, device=device)
     return time.perf_counter() - start
+
+
+def pooled(
+    dataset: Dataset, split: Split, pool: Pool, seed: int
+) -> tuple[Dataset, NDArray[np.int64]]:
+    """The data with the labels that are known, and the rows of the pool."""
+    assert dataset.labels is not None
+    rng = np.random.RandomState(seed)
+    others = rng.permutation(np.setdiff1d(split.pool, split.train, assume_unique=True))
+    is_hidden = np.isin(dataset.labels[others], split.unseen)
+    hidden = others[is_hidden]
+    others = np.setdiff1d(others, hidden[round(pool.hidden * len(hidden)) :], assume_unique=True)
+    others = rng.permutation(others)[: round(pool.share * len(others))]
+    labelled = rng.permutation(split.train)[: pool.n_labelled]
+    known = replace(split, train=labelled).known_labels(dataset.labels)
+    return replace(dataset, labels=known), np.sort(np.concatenate([split.train, others]))
 
 
 def best(hashers: Sequence[Any]) -> Any:
@@ -68,32 +91,41 @@ def objective(hasher: Hasher) -> float:
 def score(
     hasher: Hasher, dataset: Dataset, split: Split, protocol: Protocol, with_related: bool
 ) -> dict[str, float]:
-    """MAP, precision, MAP of real-valued queries, and mean precision of related categories."""
-    codes = encode_split(dataset, hasher, split)
-    found = score_codes(dataset, codes, split, protocol)
-    found |= score_real(dataset, hasher, codes[1], split, protocol)
-    scores = {key: found[key] for key in ("map", "precision", "map_real")}
+    """MAP, precision, MAP of real-valued queries, and mean precision of related categories.
+
+    MAP of other kinds of queries has a suffix; see `zshash.evaluation.protocol.kinds`.
+    """
+    found = score_kinds(dataset, hasher, split, protocol)
+    scores = {key: found[key] for key in ("map", "precision", "map_real", *OTHERS) if key in found}
     if with_related:
+        codes = encode_split(dataset, hasher, split)
         found_related = related_histograms(dataset, codes, split, RELATED_HOPS)
         k = min(RELATED_K, len(split.database))
         scores["map_related"] = metrics.mean_precision(*found_related, k)
     return scores
 
 
-def cosine_map(dataset: Dataset, split: Split, protocol: Protocol) -> float:
-    """MAP of the features themselves, ranked by cosine; codes can hardly be better."""
+def cosine_maps(dataset: Dataset, split: Split, protocol: Protocol) -> dict[str, float]:
+    """MAP of the features themselves, ranked by cosine, for all kinds of queries."""
     X = unit_rows(dataset.X)
-    found = metrics.real_histograms(
-        X[split.queries] @ X[split.database].T, relevance(dataset, split)
-    )
-    return metrics.mean_average_precision(*found, protocol.k)
+    scores = {}
+    for suffix, own in kinds(dataset, split).items():
+        near = X[own.queries] @ X[own.database].T
+        if own.finds_itself:
+            near[own.queries[:, None] == own.database] = np.inf
+        found = metrics.real_histograms(near, relevance(dataset, own))
+        if own.finds_itself:
+            found = metrics.without_itself(*found)
+        scores[f"map{suffix}"] = metrics.mean_average_precision(*found, protocol.k)
+    return scores
 
 
 def among_hidden(dataset: Dataset, split: Split) -> Split:
     """The same split, with a database of only hidden categories."""
     assert dataset.labels is not None
     is_hidden = np.isin(dataset.labels[split.database], split.unseen)
-    return replace(split, database=split.database[is_hidden])
+    none = split.seen_queries[:0]
+    return replace(split, database=split.database[is_hidden], seen_queries=none)
 
 
 def whitened(dataset: Dataset, split: Split, of: str, shrinkage: float | None = None) -> Dataset:

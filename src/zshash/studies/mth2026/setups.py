@@ -9,9 +9,28 @@ from zshash.hashing.registry import METHODS, SEMANTIC
 from zshash.learning.targets import ONE_HOT
 from zshash.studies.mth2026.splits import Source
 
-__all__ = ["Setup", "best_of", "shorter", "trained_on"]
+__all__ = ["Pool", "Setup", "best_of", "shorter", "trained_on"]
 
 ALL, WITHIN = "all samples", "within categories"  # the covariance that whitening removes
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Samples without a label that a method may learn from, beside the labelled ones.
+
+    Attributes
+    ----------
+    share : float
+        Share of the samples without a label that are in the pool.
+    hidden : float
+        Share of the samples of hidden categories that are among them.
+    n_labelled : int or None
+        Number of samples that keep their label; None for all training samples.
+    """
+
+    share: float = 1.0
+    hidden: float = 1.0
+    n_labelled: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +58,8 @@ class Setup:
         Number of training samples, None for that of the study.
     n_fits : int
         Number of fits with successive random states; the lowest final objective counts.
+    pool : Pool or None
+        What to learn from beside the training samples; None for nothing.
     """
 
     name: str
@@ -51,6 +72,7 @@ class Setup:
     one_hot: bool = False
     n_train: int | None = None
     n_fits: int = 1
+    pool: Pool | None = None
 
     def labels(self, source: Source) -> tuple[str, ...]:
         """Label sources to learn from; none for a method that does not learn from names."""

@@ -26,8 +26,8 @@ class Source:
         Name in records, and title in tables.
     n_categories, n_hidden : int
         Number of categories, and how many each split hides; each is hidden in one split.
-    n_queries, k : int
-        Number of queries of hidden categories, and ranks that MAP counts.
+    n_queries, n_seen_queries, k : int
+        Number of queries of hidden and of seen categories, and ranks that MAP counts.
     labels : tuple of str
         Label sources for methods that learn from the meanings of names.
     knows_related : bool
@@ -39,6 +39,7 @@ class Source:
     n_categories: int
     n_hidden: int
     n_queries: int
+    n_seen_queries: int
     k: int
     labels: tuple[str, ...]
     knows_related: bool
@@ -53,8 +54,12 @@ class Source:
         return sorted(order.reshape(N_SPLITS, self.n_hidden)[split].tolist())
 
     def protocol(self, split: int, n_train: int | None) -> Protocol:
-        """The protocol of a split; None trains on all samples that are not hidden."""
-        return Protocol(self.hidden(split), n_train, self.n_queries, self.k)
+        """The protocol of a split; None trains on all samples that are not hidden.
+
+        Then no sample of a seen category is left for a query.
+        """
+        n_seen = 0 if n_train is None else self.n_seen_queries
+        return Protocol(self.hidden(split), n_train, self.n_queries, self.k, n_seen_queries=n_seen)
 
     def load(self) -> Dataset:
         """Features and labels of the data set."""
@@ -64,9 +69,9 @@ class Source:
 SOURCES = {
     source.name: source
     for source in (
-        Source("cifar10", "CIFAR-10", 10, 1, 500, 5000, (STANDARD["cifar10"].labels,), False),
-        Source("tiny100", "Tiny-ImageNet-100", 100, 10, 500, 1000, ("wordnet",), True),
-        Source("digits", "digits", 10, 1, 50, 100, ("wordnet",), True),  # small version
+        Source("cifar10", "CIFAR-10", 10, 1, 500, 1000, 5000, (STANDARD["cifar10"].labels,), False),
+        Source("tiny100", "Tiny-ImageNet-100", 100, 10, 500, 500, 1000, ("wordnet",), True),
+        Source("digits", "digits", 10, 1, 50, 50, 100, ("wordnet",), True),  # small version
     )
 }
 
