@@ -71,6 +71,13 @@ def test_the_weight_grows_with_the_share_that_nobody_labelled():
     np.testing.assert_allclose(few, [0.25, 0.45, 1, 1, 1])
 
 
+def test_labels_pull_as_far_as_samples_lack_one():
+    assert pool.label_pull(1.0, 100) == pool.label_pull(1.0, 10_000) == 1
+    assert pool.label_pull(0.0, 100) == 0
+    assert pool.label_pull(0.25, 10_000) == 0.5
+    assert 0.25 < pool.label_pull(0.25, 100) < 0.5
+
+
 def test_samples_are_few_in_all_or_for_each_feature():
     assert pool.scarcity(10_000, 256) == pool.scarcity(5000, 600) == 0
     assert pool.scarcity(900, 8) == pool.scarcity(5000, 5000) == 1

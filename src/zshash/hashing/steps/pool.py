@@ -67,7 +67,7 @@ def averaging_weight(is_labelled, d):
     single samples tell little, and averages count in any case.
     """
     n = len(is_labelled)
-    alone = FOR_FEATURES * scarcity_for_features(n, d)
+    alone = FOR_FEATURES * scarcity_for_features(n, d) ** 2
     per_share = PER_SHARE * (1 + MORE_FOR_FEW * scarcity_in_all(n))
     return min(1.0, max(alone, per_share * float(1 - is_labelled.mean())))
 
@@ -85,6 +85,11 @@ def scarcity_in_all(n):
 def scarcity_for_features(n, d):
     """How few samples there are for each feature, from 0 (eight) to 1 (one)."""
     return float(np.clip((PLENTY - n / d) / (PLENTY - SCARCE), 0, 1))
+
+
+def label_pull(share, n):
+    """How far labels pull, from the share of n samples that have none: less where n is small."""
+    return float(share ** (0.5 + 0.25 * scarcity_in_all(n)))
 
 
 def n_neighbors(n):
@@ -126,7 +131,7 @@ def teacher(Z, categories, weight, k):
     """
     own = T = unit_rows(Z)
     _, neighbors = nearest_neighbors(own, k)
-    pull = weight * np.sqrt((categories < 0).mean())
+    pull = weight * label_pull((categories < 0).mean(), len(Z))
     for _ in range(TIMES):
         T = averaged(gathered(T, categories, pull), neighbors)
     if weight < 1:
