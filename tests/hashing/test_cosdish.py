@@ -211,9 +211,9 @@ def test_training_follows_the_dense_formulas(solver, m):
 
 
 def test_more_columns_than_samples():
-    X, y = np.random.RandomState(0).standard_normal((12, 3)), np.arange(12) % 2
-    with pytest.warns(UserWarning, match="n_columns=20 is more than the 12 training samples"):
-        hasher = COSDISH(8, n_columns=20, random_state=0).fit(X, y)
+    X, y = np.random.RandomState(0).standard_normal((25, 3)), np.arange(25) % 2
+    with pytest.warns(UserWarning, match="n_columns=30 is more than the 25 training samples"):
+        hasher = COSDISH(8, n_columns=30, random_state=0).fit(X, y)
     assert np.isfinite(hasher.objective_).all()
 
 

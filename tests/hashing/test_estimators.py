@@ -40,6 +40,7 @@ def _few_bits(monkeypatch):
 @pytest.mark.usefixtures("_few_bits")
 @pytest.mark.filterwarnings("ignore:n_anchors=10 is larger:UserWarning")
 @pytest.mark.filterwarnings("ignore:all training samples have the same label:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* needs 16 different samples:UserWarning")
 @parametrize_with_checks(list(estimators()))
 def test_scikit_learn(estimator, check):
     check(estimator)

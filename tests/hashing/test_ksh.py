@@ -248,7 +248,7 @@ def test_labels_of_other_rows_are_not_looked_at(digits):
 
 
 def test_bad_parameters():
-    X, y = np.eye(5), [0, 0, 1, 1, 2]
+    X, y = np.eye(16), np.arange(16) // 2
     with pytest.raises(ValueError, match="n_labeled must be a whole number of at least 2, got 1"):
         KSH(8, n_labeled=1).fit(X, y)
     with pytest.raises(ValueError, match="max_iter must be a whole number of at least 0, got -1"):
@@ -256,4 +256,4 @@ def test_bad_parameters():
     with pytest.raises(ValueError, match="tolerance must be a number of at least 0, got -1"):
         KSH(8, tolerance=-1).fit(X, y)
     with pytest.raises(ValueError, match="KSH learns from samples that share a label"):
-        KSH(8, n_anchors=2).fit(X, np.random.RandomState(0).standard_normal((5, 3)))
+        KSH(8, n_anchors=2).fit(X, np.random.RandomState(0).standard_normal((16, 3)))

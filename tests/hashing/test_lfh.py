@@ -150,6 +150,7 @@ def test_the_scale_of_the_features_does_not_matter():
     np.testing.assert_array_equal(plain.encode(X), large.encode(1024 * X))
 
 
+@pytest.mark.filterwarnings("ignore:LFH needs 16 different samples")
 @pytest.mark.parametrize("n", [10, 200])
 def test_learned_codes_follow_the_labels_even_with_more_bits_than_samples(n):
     rng = np.random.RandomState(0)

@@ -226,6 +226,7 @@ def test_rho(digits):
     assert tried == [(11, 1437), (9, 1437), (13, 1437), (hasher.rho_, 1797)]
 
 
+@pytest.mark.filterwarnings("ignore:MLH needs 16 different samples")
 def test_validation_needs_a_few_samples():
     hasher = MLH(32, rho="validate", max_iter=1, random_state=0)
     assert hasher.fit(np.eye(3), [0, 0, 1]).rho_ == 11

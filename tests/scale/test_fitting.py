@@ -113,7 +113,7 @@ def test_centres_come_from_rows_drawn_where_there_are_many(clusters, monkeypatch
     )
     hasher = clone(METHODS["ZSH centres"])
     fitted = scale.fit(hasher, cut(X, [1, 1500, 2499]), y)
-    drawn = taken[1]
+    drawn = max(taken, key=len)
     assert len(np.unique(drawn)) == len(drawn) == 20 * 40
     assert drawn.max() > 3900 > 100 > drawn.min()
     assert fitted.anchors_.shape == (40, 37)
@@ -331,8 +331,8 @@ def test_one_class_is_warned_of(digits):
 def test_too_many_anchors_are_warned_of(digits):
     X, y, _ = digits
     with pytest.warns(UserWarning, match="n_anchors=20 is larger") as caught:
-        hasher = scale.fit(quick(), cut(X[:12], [5, 7]), y[:12])
-    assert len(hasher.anchors_) == 12
+        hasher = scale.fit(quick(), cut(X[:18], [5, 13]), y[:18])
+    assert len(hasher.anchors_) == 18
     assert caught[0].filename == __file__
 
 

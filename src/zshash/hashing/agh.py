@@ -92,6 +92,10 @@ class AGH(AnchorGraphHasher):
         self.normalize = normalize
         self.random_state = random_state
 
+    def least_samples(self) -> int:
+        """Number of different samples that the method needs: a bit of a layer is an eigenvector."""
+        return self.n_bits // self.n_layers + 1
+
     def learn(self, samples: Samples) -> None:
         """Embed the anchors by the smoothest functions on the graph."""
         Z = self._fit_graph(samples.X, check_random_state(self.random_state))

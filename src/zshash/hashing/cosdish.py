@@ -34,10 +34,13 @@ from zshash._warnings import warn_user
 from zshash.hashing.hasher import SupervisedHasher, check_choice, check_number
 from zshash.hashing.steps.balanced import balanced_column, quadratic
 from zshash.hashing.steps.dcc import random_codes, sum_by_class
+from zshash.hashing.steps.few_samples import warn_of_noise
 from zshash.hashing.steps.kinds import LinearHasher
 from zshash.hashing.steps.linear import cross, gram, mean_row, ridge
 from zshash.hashing.steps.samples import Samples
 from zshash.hashing.steps.similarity import similarity
+
+STRONG = 10.0  # ridge that is enough for any number of samples
 
 
 class COSDISH(LinearHasher, SupervisedHasher):
@@ -111,6 +114,8 @@ class COSDISH(LinearHasher, SupervisedHasher):
         """Learn codes of the samples, then the regression from features to codes."""
         similar = similarity(samples.targets, method=type(self).__name__)
         B = self._learn_codes(similar, check_random_state(self.random_state))
+        if self.ridge < STRONG:
+            warn_of_noise(*samples.X.shape, method="COSDISH", parameter="ridge")
         X, mean = samples.X, mean_row(samples)
         self._keep(mean, regress(gram(X, mean), cross(X, mean, B), len(X), self.ridge))
         self.codes_ = codes.pack(B > 0)

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zshash import codes
 from zshash._threads import all_cores, run_blocks
 from zshash._warnings import warn_user
+from zshash.hashing.steps.few_samples import ENOUGH, check_amount
 from zshash.hashing.steps.rows import BLOCK_ROWS, check_values, unit_rows
 from zshash.hashing.steps.samples import Samples, SampleSource
 from zshash.hashing.steps.targets import Targets, as_targets
@@ -48,6 +49,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     `check_parameters`.
     """
 
+    refuses_fewer = False  # whether a fit to fewer than `least_samples` is an error, or a warning
     n_bits: int
     normalize: bool
     random_state: int | np.random.RandomState | None
@@ -70,6 +72,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.check_parameters()
         features = self.training_features(X)
         samples = self.usable_samples(features, self.read_targets(y, len(features)))
+        self.check_amount(samples)
         with all_cores():  # blocks of rows share the cores, and small matrices need just one
             self.learn(samples)
         return self
@@ -77,6 +80,18 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def usable_samples(self, features: NDArray[np.float32], targets: Targets | None) -> Samples:
         """The samples that the method can learn from; methods that need labels override it."""
         return Samples(features, targets)
+
+    def least_samples(self) -> int:
+        """Number of different samples that the method needs; two where it works with any."""
+        return 2
+
+    def check_amount(self, samples: SampleSource) -> None:
+        """Warn where there are too few samples for the method, or raise ValueError."""
+        least, refuse = self.least_samples(), self.refuses_fewer
+        if least > 2:
+            check_amount(
+                samples, least, method=type(self).__name__, n_bits=self.n_bits, refuse=refuse
+            )
 
     def learn(self, samples: Samples) -> None:
         """Set the fitted state from prepared samples; parameters and features are checked."""
@@ -259,6 +274,10 @@ class SupervisedHasher(Hasher):
             "them and learns from the others"
         )
         return Samples(features[is_labelled], Targets(targets.vectors, targets.rows[is_labelled]))
+
+    def least_samples(self) -> int:
+        """Number of different samples that the method needs; two where it needs no labels."""
+        return ENOUGH if self.needs_labels else 2
 
     def forget_classes(self) -> None:
         """Remove the class labels of an earlier fit."""

@@ -24,10 +24,13 @@ from scipy import linalg
 from sklearn.utils import check_random_state
 
 from zshash.hashing.hasher import SumHasher, SupervisedHasher, check_number
+from zshash.hashing.steps.few_samples import warn_of_noise
 from zshash.hashing.steps.kinds import LinearHasher
 from zshash.hashing.steps.linear import centred_axes, cross, gram, mean_row, top_eigenvectors
 from zshash.hashing.steps.rotations import rotate_to_signs
 from zshash.hashing.steps.samples import Samples, SampleSource
+
+STRONG = 0.03  # regularization that is enough for any number of samples
 
 
 class RotatedAxes(LinearHasher):
@@ -145,6 +148,8 @@ class CCAITQ(RotatedAxes, SupervisedHasher):
     def learn(self, samples: Samples) -> None:
         """Learn the axes from features and targets, then the rotation of the axes."""
         self._check_axes(samples.n_features)
+        if self.regularization < STRONG:
+            warn_of_noise(*samples.X.shape, method="CCAITQ", parameter="regularization")
         X, mean = samples.X, mean_row(samples)
         Y = centred_targets(samples.targets)
         self.correlations_, axes = canonical_axes(

@@ -115,6 +115,10 @@ class LFH(LinearHasher, SupervisedHasher):
         self.normalize = normalize
         self.random_state = random_state
 
+    def least_samples(self) -> int:
+        """Number of different samples that the method needs: else factors of U are random."""
+        return max(self.n_bits, super().least_samples())
+
     def learn(self, samples: Samples) -> None:
         """Learn latent factors U of the samples, then the regression from features to U."""
         similar = similarity(samples.targets, method=type(self).__name__)

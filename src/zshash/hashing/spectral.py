@@ -22,6 +22,7 @@ kπ/ρ_j  frequency of an eigenfunction               ``frequencies_``, for each
 import numpy as np
 
 from zshash.hashing.hasher import Projector
+from zshash.hashing.steps.few_samples import ENOUGH
 from zshash.hashing.steps.kinds import LinearHasher
 from zshash.hashing.steps.linear import along, gram, mean_row, top_eigenvectors
 from zshash.hashing.steps.samples import Samples
@@ -62,6 +63,10 @@ class SpectralHashing(LinearHasher):
         self.n_bits = n_bits
         self.normalize = normalize
         self.random_state = random_state
+
+    def least_samples(self) -> int:
+        """Number of different samples that the method needs: no axis is longer than they are."""
+        return min(self.n_bits, ENOUGH)
 
     def learn(self, samples: Samples) -> None:
         """Find the box of the samples and its slowest sinusoids."""

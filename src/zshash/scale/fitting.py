@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from zshash._extras import needs
 from zshash._files import whole_file
+from zshash._progress import watched
 from zshash._threads import all_cores
 from zshash.codes import code_bytes
 from zshash.hashing.hasher import Hasher, SumHasher, SupervisedHasher
@@ -70,7 +71,7 @@ def fit(
         MTH, whose samples must fit into the memory of the host, too. By default, where `shards` is
         a tensor of PyTorch, the device that it is on.
     progress : bool
-        Show a bar for each pass over the shards.
+        Show a bar for each pass over the shards, and for the training of MTH on a device.
 
     Returns
     -------
@@ -88,7 +89,8 @@ def fit(
     _check_hasher(hasher)
     if is_tensor(shards) or device is not None:
         _check_alone(client)
-        return _fit_on_device(hasher, shards, targets, vectors, device)
+        with watched(progress):
+            return _fit_on_device(hasher, shards, targets, vectors, device)
     method = check_method(hasher)
     workers = _workers(client, progress)
     found = look(open_shards(shards), workers)
@@ -267,13 +269,17 @@ def look(shards: Sequence[Shard], workers: Workers) -> list[Shard]:
 
 
 def check_rows(hasher: Hasher, samples: ShardedSamples) -> None:
-    """Raise ValueError unless there are at least two rows, not all equal, as ``fit`` does."""
+    """Raise ValueError unless there are at least two rows, not all equal, as ``fit`` does.
+
+    Warns as ``fit`` does where rows are too few for the method.
+    """
     if len(samples) < 2:
         raise ValueError("there is one row in the shards: a fit needs two at least")
     ends = samples.take(np.array([0, len(samples) - 1]))
     hasher.check_features(ends, reset=True)
     if (ends[0] == ends[1]).all() and not samples.total(number_unlike, ends[0]):
         hasher.training_features(ends)  # says what is wrong
+    hasher.check_amount(samples)
 
 
 def number_unlike(block: NDArray[np.float32], row: NDArray[np.float32]) -> np.float64:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from zshash._threads import map_blocks
+from zshash.hashing.steps.few_samples import OTHERS
 from zshash.hashing.steps.graphs import TILE, closeness, csr, no_neighbors, offer_columns
 
 TINY = np.finfo(np.float32).tiny
@@ -70,7 +71,7 @@ def check_eigenvectors(found, needed, n_anchors):
         raise ValueError(
             f"the graph of {n_anchors} anchors has {found} useful eigenvectors and {needed} are "
             "needed: use more anchors (n_anchors, at most as many as samples), more of them for a "
-            "sample (n_nearest), or fewer bits (n_bits)"
+            f"sample (n_nearest), or fewer bits (n_bits), or {OTHERS}"
         )
 
 

@@ -97,11 +97,16 @@ class AnchorGraphHasher(Hasher):
     Its fit ends in ``anchors_`` (m, d), ``sigma_`` and ``embedding_``, E (m, n_bits) float32.
     """
 
+    refuses_fewer = True  # a graph of fewer nodes has too few eigenvectors
     n_anchors: int
     n_nearest: int
     anchors_: NDArray[np.float32]
     sigma_: float
     embedding_: NDArray[np.float32]
+
+    def least_samples(self) -> int:
+        """Number of different samples that the method needs: a bit is an eigenvector."""
+        return self.n_bits + 1
 
     def projector(self) -> Projector:
         """The function from a block of prepared features to z(x) E."""

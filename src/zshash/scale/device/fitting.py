@@ -111,6 +111,7 @@ def _fit_kernel(hasher: KernelHasher, rows, targets, device) -> None:
     if hasher.bandwidth is not None:  # else the rows are looked at when it is chosen
         samples.squares_from(ends[0].astype(np.float64))
     hasher.learn(samples)
+    hasher.check_amount(samples)  # afterwards: rows are looked at while it learns
 
 
 def _fit_network(hasher: MTH, rows, targets, device) -> None:
