@@ -268,6 +268,18 @@ class TestWithoutLabels:
         MTH(random_state=0, **self.quick).fit(self.data.X[:50])
         assert bars == [(10, True), (10, False), (10, False)]
 
+    def test_progress_is_shown_while_pictures_are_read(self, monkeypatch, tmp_path):
+        bars = []
+        monkeypatch.setattr(
+            "zshash.images.reading.progress_bar",
+            lambda total, wanted, **_: bars.append((total, wanted)) or progress_bar(total, False),
+        )
+        monkeypatch.setenv("ZSHASH_CACHE", str(tmp_path))
+        pixels = (self.data.X[:60].reshape(-1, 8, 8) * 16).clip(0, 255).astype(np.uint8)
+        for progress, part in ((True, pixels[:30]), (False, pixels[30:])):
+            zshash.fit(part, extractor="pixels:8", progress=progress, **self.quick)
+        assert bars == [(30, True), (30, False)]
+
     def test_pictures_in_no_folder_of_their_own(self, tmp_path):
         for number in range(30):
             pixels = (self.data.X[number].reshape(8, 8) * 16).astype(np.uint8)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from zshash import MTH, scale
+from zshash._progress import progress_bar
 from zshash.hashing.steps.distillation import Distillation
 from zshash.hashing.steps.imagination import Batches
 from zshash.hashing.steps.networks import random_units
@@ -93,6 +94,18 @@ def test_a_fit_is_that_of_numpy(data, device, parameters):
     assert share_of_equal_bits(outside.encode(others), inside.encode(others)) > 0.999
     assert outside.mapping_.shape == inside.mapping_.shape
     assert not hasattr(outside, "classes_")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_progress_is_shown_to_those_who_want_it(data, device, monkeypatch):
+    bars = []
+    monkeypatch.setattr(
+        "zshash.hashing.steps.distillation.progress_bar",
+        lambda total, wanted, **_: bars.append((total, wanted)) or progress_bar(total, False),
+    )
+    for progress in (True, False):
+        scale.fit(make(), *data[:2], device=device, progress=progress)
+    assert bars == [(15, True), (15, False)]
 
 
 @pytest.mark.parametrize("device", DEVICES)

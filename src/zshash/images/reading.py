@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._cache import cache_folder
-from zshash._progress import progress_bar
+from zshash._progress import is_watched, progress_bar
 from zshash.datasets import DataError, Dataset, Pictures, open_data
 from zshash.images.extractor import Extractor
 from zshash.images.limits import Limits
@@ -74,7 +74,7 @@ class PictureReader:
         Whether to keep features in the user's cache folder. They are found there again as long as
         a picture's path, size and times stay the same.
     progress : bool
-        Show a progress bar where the output is a terminal.
+        Show a progress bar, on a terminal or in a notebook.
 
     Examples
     --------
@@ -103,6 +103,11 @@ class PictureReader:
         if isinstance(self.extractor, Extractor):
             return self.extractor
         return extractor(self.extractor or DEFAULT, **self.options)
+
+    @property
+    def has_kept(self) -> bool:
+        """Whether features were extracted and are kept in the user's cache folder."""
+        return self.cache and "network" in vars(self)
 
     def facts(self) -> dict[str, Any]:
         """Network, options and fingerprint that the features depend on, ready for JSON."""
@@ -268,7 +273,7 @@ class PictureReader:
 
     def _bar(self, total: int) -> Any:
         about = {"desc": "extracting features", "unit": " pictures"}
-        return progress_bar(total, self.progress, **about)
+        return progress_bar(total, self.progress or is_watched(), **about)
 
     def store(self, data: Pictures) -> FeatureStore:
         """Store of the features: in the cache, by the folder of the pictures, or in memory."""

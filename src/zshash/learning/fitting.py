@@ -104,7 +104,8 @@ def fit(
     client : distributed.Client, optional
         A Dask cluster that works on tables of features.
     progress : bool
-        Show a bar for each pass over a folder of tables, and for the training of MTH.
+        Show a bar while features are extracted from pictures, for each pass over a folder of
+        tables, and for the training of MTH; on a terminal or in a notebook.
     **parameters
         Parameters of the method.
 
@@ -143,7 +144,8 @@ def fit(
     usable_sources(hasher, opened, sources)  # an error comes before pictures are read
     hidden = find_categories(opened, _as_list(unseen))
     chosen = training_part(hasher, opened, hidden, sources, n_train, random_state)
-    data = chosen if isinstance(chosen, ShardedData) else reader.features(chosen)
+    with watched(progress):
+        data = chosen if isinstance(chosen, ShardedData) else reader.features(chosen)
     if isinstance(hasher, MTH) and not isinstance(method, Hasher) and "prior" not in parameters:
         hasher.prior = own_prior(data.extractor) if hasher.normalize else None
     check_prior(hasher, data.extractor)

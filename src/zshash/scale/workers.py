@@ -5,9 +5,9 @@ then neighbouring pairs, and so on. Whoever adds them gets the same result.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
-from tqdm import tqdm
+from zshash._progress import progress_bar
 
 __all__ = ["Here", "Passes", "Workers", "add_in_pairs", "itself"]
 
@@ -99,19 +99,13 @@ class Here:
 
 
 class Passes:
-    """Numbered progress bars for passes over the shards, shown on a terminal if asked for."""
+    """Numbered progress bars for passes over the shards, shown if asked for."""
 
     def __init__(self, progress: bool) -> None:
-        self._is_off = None if progress else True  # None: off unless there is a terminal
-        self._count = 0
+        self._wanted, self._count = progress, 0
 
-    def bar(self, total: int) -> "tqdm[NoReturn]":
+    def bar(self, total: int) -> Any:
         """A bar for the next pass, over some number of shards."""
         self._count += 1
-        return tqdm(
-            desc=f"pass {self._count}",
-            total=total,
-            unit=" shards",
-            leave=False,
-            disable=self._is_off,
-        )
+        about = {"desc": f"pass {self._count}", "unit": " shards", "leave": False}
+        return progress_bar(total, self._wanted, **about)

@@ -56,12 +56,7 @@ class Distillation:
 
     def run(self):
         """Take all steps; returns the loss before each step."""
-        losses = np.empty(self.n_steps)
-        with progress_bar(self.n_steps, is_watched(), desc="learning", unit=" steps") as bar:
-            for number in range(self.n_steps):
-                losses[number] = self._step(number / self.n_steps)
-                bar.update(1)
-        return losses
+        return np.array(take_steps(self._step, self.n_steps))
 
     def _step(self, progress):
         """Take one step; `progress` is the share of steps done before it. Returns the loss."""
@@ -112,6 +107,16 @@ class Distillation:
         for block in columns:
             dV += block
         return sum(losses) / n, dV * np.float32(scale / n)
+
+
+def take_steps(step, n_steps):
+    """Results of ``step(share of steps done before it)`` for all steps; a bar shows how many."""
+    results = []
+    with progress_bar(n_steps, is_watched(), desc="learning", unit=" steps") as bar:
+        for number in range(n_steps):
+            results.append(step(number / n_steps))
+            bar.update(1)
+    return results
 
 
 def _parts(Z):

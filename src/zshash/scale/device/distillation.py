@@ -1,9 +1,11 @@
 """The training of metric-transfer hashing on a device, as in `hashing.steps.distillation`."""
 
+from functools import partial
+
 import numpy as np
 import torch
 
-from zshash.hashing.steps.distillation import GUESS, pace, slope_at
+from zshash.hashing.steps.distillation import GUESS, pace, slope_at, take_steps
 from zshash.hashing.steps.imagination import CLOSENESS, MOST
 from zshash.hashing.steps.neighborhoods import (
     CLOSE,
@@ -41,8 +43,8 @@ class DeviceDistillation:
         )
         learned = [self._bring(array).requires_grad_() for array in self._weights]
         adam = torch.optim.Adam(learned, lr=self._rate, betas=DECAYS, eps=TINY)
-        shares = [number / self._n_steps for number in range(self._n_steps)]
-        losses = [self._step(progress, learned, adam) for progress in shares]
+        step = partial(self._step, learned=learned, adam=adam)
+        losses = take_steps(step, self._n_steps)
         for array, tensor in zip(self._weights, learned, strict=True):
             array[...] = tensor.detach().cpu().numpy()
         return torch.stack(losses).double().cpu().numpy()
