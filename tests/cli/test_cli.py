@@ -158,8 +158,11 @@ def test_an_interrupted_comparison_says_how_to_go_on(features, tmp_path, monkeyp
 
     monkeypatch.setattr("zshash.evaluation.comparison.run_setup", stop)
     done = call("compare", features, "--all-seen", "-o", tmp_path / "t")
-    assert done.exit_code == 1
-    assert f"The same command goes on from the runs in {tmp_path / 't.json'}" in done.stderr
+    assert done.exit_code == 130
+    assert (
+        f"Interrupted. The same command goes on from the runs in {tmp_path / 't.json'}"
+        in done.stderr
+    )
     assert list(tmp_path.iterdir()) == []
 
 

@@ -251,8 +251,8 @@ def test_an_interruption_says_how_to_go_on(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(running, "run_job", stop)
-    done = call(write_own(), code=1)
-    assert "The same command goes on from the runs that are stored" in done.stderr
+    done = call(write_own(), code=130)
+    assert "Interrupted. The same command goes on from the runs that are stored" in done.stderr
 
 
 @pytest.mark.study

@@ -1,17 +1,9 @@
 """Folders of feature tables and Dask clusters on the command line, wrong words included."""
 
-import fcntl
 import json
-import os
-import select
-import signal
 import socket
-import struct
-import subprocess
 import sys
-import termios
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
@@ -21,6 +13,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 import zshash
+from tests.cli.terminals import interrupt
 from tests.scale.comparing import assert_same_codes
 from zshash.cli import main
 from zshash.datasets import digits
@@ -337,22 +330,14 @@ def test_a_terminal_shows_passes_and_an_interrupt_ends_quietly(tmp_path):
     for number in range(20):
         np.save(folder / f"{number}.npy", np.tile(DATA.X, (5, 1)))
         np.save(folder / f"{number}.labels.npy", np.tile(NAMES[DATA.labels], 5))
-    with terminal() as (ours, theirs):
-        command = [Path(sys.executable).with_name("zshash"), "fit", folder, "-o", output]
-        flags = ["--set", "n_anchors=500", "--set", "max_iter=1000"]
-        process = subprocess.Popen(
-            [*command, *flags],
-            stdout=subprocess.PIPE,
-            stderr=theirs,
-            preexec_fn=heed_interrupts,
-        )
-        shown = wait_for(b"pass 5: ", ours)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
-        shown += wait_for(b"Aborted!", ours)
+    status, out, shown = interrupt(
+        *("fit", folder, "-o", output, "--set", "n_anchors=500", "--set", "max_iter=1000"),
+        at=b"pass 5: ",
+        until=b"was not written.",
+    )
     assert b"/20 [" in shown
     assert b"Traceback" not in shown
-    assert (process.returncode, out) == (1, b"")
+    assert (status, out) == (130, b"")
     assert not output.exists()
 
 
@@ -362,30 +347,3 @@ def answer_as_a_web_server(server):
     with connection:
         connection.recv(64)
         connection.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\n")
-
-
-def heed_interrupts():
-    """Undo what a shell does to programs in the background, which ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-@contextmanager
-def terminal():
-    """Both ends of a terminal of 80 columns."""
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    try:
-        yield ours, theirs
-    finally:
-        os.close(ours)
-        os.close(theirs)
-
-
-def wait_for(text, end, seconds=60):
-    """What a terminal shows up to a text."""
-    shown, last = b"", time.monotonic() + seconds
-    while text not in shown:
-        assert time.monotonic() < last, shown
-        if select.select([end], [], [], 1)[0]:
-            shown += os.read(end, 4096)
-    return shown

@@ -268,10 +268,7 @@ def _run(work: Reproduction, jobs: int) -> None:
                 bar.set_postfix_str(job.task.label, refresh=False)
                 bar.update()
     except KeyboardInterrupt:
-        click.echo(
-            "\nInterrupted. The same command goes on from the runs that are stored.", err=True
-        )
-        raise
+        raise KeyboardInterrupt("The same command goes on from the runs that are stored.") from None
     except ChildProcessError as error:
         raise ChildProcessError(f"{error}: give the same command fewer --jobs") from None
     except DeviceError as error:

@@ -287,8 +287,7 @@ def compare(
         collected = list(tqdm(records, total=total, desc="runs", disable=None))
     except KeyboardInterrupt:
         path = comparison.files(output)[0]
-        click.echo(f"\nInterrupted. The same command goes on from the runs in {path}.", err=True)
-        raise
+        raise KeyboardInterrupt(f"The same command goes on from the runs in {path}.") from None
     if not any("map" in record for record in collected):
         raise click.UsageError(f"{collected[0]['name']}: {collected[0]['error']}")
     click.echo(to_json(collected) if as_json else to_markdown(collected), nl=False)

@@ -32,6 +32,7 @@ __all__ = [
     "unknown_fields",
 ]
 
+INTERRUPTED = 130  # exit status of programs that Ctrl-C has ended
 BUILT_IN = ("label", "path", "id")  # fields of every item
 Sections = Mapping[str, Mapping[str, tuple[str, str]]]
 
@@ -39,7 +40,8 @@ Sections = Mapping[str, Mapping[str, tuple[str, str]]]
 class Commands(click.Group):
     """Commands in sections; the module of a command is loaded when the command is called.
 
-    A user's mistake becomes one line and exit status 2.
+    A user's mistake becomes one line and exit status 2; Ctrl-C becomes one line, too, and exit
+    status 130. A command that knows what is kept raises KeyboardInterrupt with a sentence on it.
 
     Parameters
     ----------
@@ -92,8 +94,12 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors in data or arguments end it without a traceback."""
-        with _one_line():
-            return super().invoke(ctx)
+        try:
+            with _one_line():
+                return super().invoke(ctx)
+        except KeyboardInterrupt as error:  # the first line is the one where the terminal shows ^C
+            click.echo(f"\nInterrupted. {error}".rstrip(), err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from error
 
 
 @contextmanager
