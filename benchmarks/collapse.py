@@ -2,17 +2,19 @@
 
     python benchmarks/collapse.py [--draws N] [--samples N ...] [--features N ...] [--quick]
 
-It shows where MTH finds less. Each pool holds pictures of twelve categories, three of them hidden:
-nobody labelled them. Both methods learn from the same pool. The score is the precision of the first
-ten for queries outside the pool, of seen and of hidden categories, by bits and in the mean over
-draws; MTH's is divided by ITQ's. "inductive" pools hold labelled pictures alone: hidden categories
-are met in the search only. Other pools have constant columns, or each picture twice. Features are
-those of Tiny-ImageNet in the folder that ZSHASH_DATA names, turned to as many dimensions; a quick
-run takes digits.
+It shows where MTH finds less. Each pool holds pictures of twelve categories, a quarter of them
+hidden: nobody labelled them. Large pools hold more categories. Both methods learn from the same
+pool. The score is the precision of the first ten for queries outside the pool, of seen and of
+hidden categories, by bits and in the mean over draws; MTH's is divided by ITQ's. "inductive" pools
+hold labelled pictures alone: hidden categories are met in the search only. Other pools have
+constant columns, or each picture twice. Features are those of Tiny-ImageNet in the folder that
+ZSHASH_DATA names, turned to as many dimensions: all 1,280 of 100 pictures of each category, or 256
+of 550 of each for large pools. A quick run takes digits.
 """
 
 import argparse
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +24,18 @@ from zshash.datasets import digits
 from zshash.evaluation.standard import data_folder
 from zshash.hashing.hasher import Hasher
 
-N_CATEGORIES, N_HIDDEN, QUERIES, FIRST = 12, 3, 15, 10
+N_CATEGORIES, SHARE_HIDDEN, QUERIES, FIRST = 12, 4, 15, 10
+LARGE = 1100  # more samples come from the file with 550 of each category
+SAMPLES = [30, 100, 240, 768, 1100, 10_000, 50_000]
 KINDS = ("no labels", "a tenth", "half", "seen", "inductive", "constant", "twice")
 Array = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
 
-def load(quick: bool) -> tuple[Array, Labels]:
-    """Features and labels to draw pools from."""
-    path = data_folder() / "features" / "tiny100_lite0_1280.npz"
+def load(quick: bool, n: int) -> tuple[Array, Labels]:
+    """Features and labels to draw pools of n samples from."""
+    name = "tiny100_lite0_1280.npz" if n <= LARGE else "tiny100_lite0_pca256.npz"
+    path = data_folder() / "features" / name
     if quick or not path.is_file():
         data = digits()
         assert data.labels is not None
@@ -50,15 +55,17 @@ def turned(X: Array, d: int, rng: np.random.RandomState) -> Array:
 
 def draw(y: Labels, n: int, rng: np.random.RandomState) -> tuple[Labels, Labels, Labels]:
     """Rows of a pool of about n pictures, rows of queries, and the hidden categories."""
-    known = np.unique(y)
-    chosen = rng.permutation(known)[: min(N_CATEGORIES, len(known))]
+    known, counts = np.unique(y, return_counts=True)
+    n_categories = max(N_CATEGORIES, -(-n // (int(counts.min()) - QUERIES)))
+    chosen = rng.permutation(known)[: min(n_categories, len(known))]
     pool, queries = [], []
     for category in chosen:
         rows = rng.permutation(np.flatnonzero(y == category))
         count = min(max(2, n // len(chosen)), len(rows) - QUERIES)
         pool.append(rows[:count])
         queries.append(rows[count : count + QUERIES])
-    return np.concatenate(pool), np.concatenate(queries), chosen[:N_HIDDEN]
+    hidden = chosen[: max(1, len(chosen) // SHARE_HIDDEN)]
+    return np.concatenate(pool), np.concatenate(queries), hidden
 
 
 def labels_of(kind: str, y: Labels, is_hidden: NDArray[np.bool_], seed: int) -> Labels | None:
@@ -111,29 +118,28 @@ def compare(
 
 def sweep(given: argparse.Namespace) -> Iterator[tuple[str, float]]:
     """Each pool with the lower of its two ratios."""
-    X, y = load(given.quick)
-    for d in given.features:
+    for n, d in product(given.samples, given.features):
+        X, y = load(given.quick, n)
         turned_X = turned(X, d, np.random.RandomState(d))
-        for n in given.samples:
-            for kind in KINDS:
-                pairs = [
-                    compare(turned_X, y, n, kind, seed, given.effort) for seed in range(given.draws)
-                ]
-                own, rival = np.mean(pairs, axis=0)
-                ratios = own / np.maximum(rival, 1e-9)
-                print(
-                    f"{n:>6} {d:>5} {kind:<10} {own[0]:.3f} {rival[0]:.3f} {ratios[0]:.2f}   "
-                    f"{own[1]:.3f} {rival[1]:.3f} {ratios[1]:.2f}",
-                    flush=True,
-                )
-                yield f"{n} samples of {d} features, {kind}", float(ratios.min())
+        for kind in KINDS:
+            pairs = [
+                compare(turned_X, y, n, kind, seed, given.effort) for seed in range(given.draws)
+            ]
+            own, rival = np.mean(pairs, axis=0)
+            ratios = own / np.maximum(rival, 1e-9)
+            print(
+                f"{n:>6} {d:>5} {kind:<10} {own[0]:.3f} {rival[0]:.3f} {ratios[0]:.2f}   "
+                f"{own[1]:.3f} {rival[1]:.3f} {ratios[1]:.2f}",
+                flush=True,
+            )
+            yield f"{n} samples of {d} features, {kind}", float(ratios.min())
 
 
 def main() -> None:
     """Print a line for each pool, and the worst of all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--samples", type=int, nargs="+", default=[30, 100, 240, 768, 1100])
+    parser.add_argument("--samples", type=int, nargs="+", default=SAMPLES)
     parser.add_argument("--features", type=int, nargs="+", default=[16, 64, 256, 1280, 2048])
     parser.add_argument("--effort", choices=["best", "fast"], default="best")
     parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")

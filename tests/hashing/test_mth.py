@@ -422,7 +422,7 @@ def test_small_pools_do_not_collapse(data, labels, n, d):
         itq = ITQ(n_bits, random_state=0).fit(X[database])
         scores.append([precision_of_ten(h, X, data.labels, database, queries) for h in (ours, itq)])
     ours, theirs = np.mean(scores, axis=0)
-    assert ours > 0.9 * theirs
+    assert ours > 0.95 * theirs
 
 
 def test_equal_pictures_do_no_harm(data):

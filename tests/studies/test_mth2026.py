@@ -23,17 +23,19 @@ from zshash.studies.mth2026.cells import Cell, Work, key_of
 from zshash.studies.mth2026.centred import CENTRED
 from zshash.studies.mth2026.cosine import COSINES
 from zshash.studies.mth2026.findings import Findings, clustered_t, paired
+from zshash.studies.mth2026.folders import FolderCell, draw_folder
 from zshash.studies.mth2026.hidden import AMONG_HIDDEN
 from zshash.studies.mth2026.lookup import LOOKUP
 from zshash.studies.mth2026.report import write_report
-from zshash.studies.mth2026.scoring import cosine_map, rankings, score_names, whitened
+from zshash.studies.mth2026.scoring import cosine_maps, rankings, score_names, whitened
 from zshash.studies.mth2026.semantics import MEANING
-from zshash.studies.mth2026.setups import ALL, BASELINE, BEST, RIVALS, WITHIN, best_of
+from zshash.studies.mth2026.setups import ALL, BASELINE, BEST, RIVALS, WITHIN, Pool, best_of
 from zshash.studies.mth2026.sizes import SIZED
 from zshash.studies.mth2026.splits import FRESH, SOURCES
 from zshash.studies.mth2026.study import open_runs
 from zshash.studies.mth2026.study import plan as plan_parts
 from zshash.studies.mth2026.tradeoff import tradeoffs
+from zshash.studies.mth2026.unlabelled import with_kinds, with_pool
 from zshash.studies.mth2026.zsh import ZSH_ABLATIONS
 from zshash.studies.planning import make_plan
 
@@ -102,7 +104,7 @@ def test_of_several_fits_the_lowest_objective_counts(method, objective):
     split, fitted = protocol.split(data, 0), {}
     for seed in range(3):
         hasher = method.hasher(32, 200, QUICK.smaller).set_params(random_state=seed)
-        scoring.fit(hasher, data, split, method.labels(DIGITS), None)
+        scoring.fit(hasher, data, split.train, split.seen, method.labels(DIGITS), None)
         found = scoring.score(hasher, data, split, protocol, DIGITS.knows_related)
         fitted[objective(hasher)] = round(found["map"], 6)
     assert len(set(fitted.values())) == 3
@@ -148,6 +150,9 @@ def test_the_full_study():
         "centred": 6 * 20,
         "hidden": 16 * 10,  # of the data set of which several categories are hidden at a time
         "names": 2 * 3 * 10 * 5,
+        "unlabelled": 10 * (2 + 1 + 8 + 16 + 4 * 2),  # 8 of 15 can use samples without a label
+        "pools": 6 * (4 + 3 + 4 + 9),
+        "folders": 2 * 20 * 4,
     }
     jobs = plan(FULL, list(PARTS))
     assert len(set(map(job_key, jobs))) == len(jobs)
@@ -416,7 +421,7 @@ def test_cosines_rank_as_they_should(split):
     scores = X[split.queries] @ X[split.database].T
     same = data.labels[split.queries][:, None] == data.labels[split.database]
     expected = [average_precision_score(*pair) for pair in zip(same, scores, strict=True)]
-    assert cosine_map(data, split, protocol) == pytest.approx(np.mean(expected), abs=1e-5)
+    assert cosine_maps(data, split, protocol)["map"] == pytest.approx(np.mean(expected), abs=1e-5)
 
 
 def test_whitening_is_that_of_mth(split):
@@ -435,9 +440,9 @@ def test_features_are_centred_on_the_training_samples(monkeypatch):
     monkeypatch.setattr(scoring, "score", lambda *_: {"map": 0.5})
     for setup in (CENTRED[1], RIVALS["ITQ"]):
         Cell(DIGITS, 5, 200, setup, 32).run(0, Work(QUICK))
-    (centred, split, *_), (as_is, *_) = given
-    mean = dataset.X[split.train].mean(axis=0)
-    np.testing.assert_allclose(centred.X[split.train].mean(axis=0), 0, atol=1e-5)
+    (centred, rows, *_), (as_is, *_) = given
+    mean = dataset.X[rows].mean(axis=0)
+    np.testing.assert_allclose(centred.X[rows].mean(axis=0), 0, atol=1e-5)
     np.testing.assert_allclose(centred.X + mean, dataset.X, atol=1e-5)
     np.testing.assert_array_equal(as_is.X, dataset.X)
 
@@ -592,3 +597,95 @@ def test_a_committed_run_comes_out_again(data_folder, monkeypatch):
     found = cell.run(0, Work(FULL))
     for key in ("map", "precision"):
         assert found[key] == pytest.approx(known[key], abs=0.001)
+
+
+class TestUnlabelled:
+    """Learning from samples that nobody labelled."""
+
+    data = digits()
+    split = DIGITS.protocol(0, 200).split(data, 0)
+
+    def test_a_pool_never_holds_queries(self):
+        known, rows = scoring.pooled(self.data, self.split, Pool(), 0)
+        asked = np.concatenate([self.split.queries, self.split.seen_queries])
+        everything = np.arange(len(self.data))
+        np.testing.assert_array_equal(rows, np.setdiff1d(everything, asked))
+        np.testing.assert_array_equal(np.flatnonzero(known.labels >= 0), self.split.train)
+
+    def test_parts_of_a_pool(self):
+        _, whole = scoring.pooled(self.data, self.split, Pool(), 0)
+        n_others = len(whole) - 200
+        is_hidden = np.isin(self.data.labels, self.split.unseen)
+        for pool, n, n_hidden in (
+            (Pool(share=0.1), 200 + round(0.1 * n_others), None),
+            (Pool(hidden=0.0), None, 0),
+            (Pool(hidden=0.3), None, round(0.3 * is_hidden[whole].sum())),
+        ):
+            known, rows = scoring.pooled(self.data, self.split, pool, 0)
+            assert np.isin(self.split.train, rows).all()
+            assert np.isin(rows, whole).all()
+            assert n in (None, len(rows))
+            assert n_hidden in (None, is_hidden[rows].sum())
+            assert (known.labels >= 0).sum() == 200
+
+    @pytest.mark.parametrize("n_labelled", [0, 50])
+    def test_some_keep_their_labels(self, n_labelled):
+        known, rows = scoring.pooled(self.data, self.split, Pool(n_labelled=n_labelled), 0)
+        _, whole = scoring.pooled(self.data, self.split, Pool(), 0)
+        np.testing.assert_array_equal(rows, whole)
+        labelled = np.flatnonzero(known.labels >= 0)
+        assert len(labelled) == n_labelled
+        assert np.isin(labelled, self.split.train).all()
+        np.testing.assert_array_equal(known.labels[labelled], self.data.labels[labelled])
+
+    def test_cosines_of_all_kinds_of_queries(self):
+        protocol = DIGITS.protocol(0, 200)
+        hidden = replace(self.split, unseen=np.array([3, 4]))
+        found = cosine_maps(self.data, hidden, protocol)
+        X = unit_rows(self.data.X.astype(np.float64))
+        for suffix, queries, database in (
+            ("_alone", hidden.queries, np.flatnonzero(np.isin(self.data.labels, [3, 4]))),
+            ("_seen", hidden.seen_queries, hidden.database),
+        ):
+            database = np.intersect1d(database, hidden.database)
+            expected = []
+            for query in queries:
+                others = database[database != query]
+                order = np.argsort(-(X[others] @ X[query]))[: protocol.k]
+                hits = self.data.labels[others[order]] == self.data.labels[query]
+                at = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+                expected.append((at * hits).sum() / max(hits.sum(), 1))
+            assert found[f"map{suffix}"] == pytest.approx(np.mean(expected), abs=1e-3)
+
+    def test_the_pool_helps_those_who_can_use_it(self):
+        scores = {
+            setup.name: Cell(DIGITS, 0, 200, setup, 32).run(0, Work(QUICK))["map"]
+            for setup in (with_pool(RIVALS["ITQ"]), with_kinds(RIVALS["ITQ"]))
+        }
+        assert scores["ITQ, unlabelled too"] > scores["ITQ, inductive"]
+
+    def test_folders(self):
+        X, y = unit_rows(self.data.X.astype(np.float32)), self.data.labels
+        folder = draw_folder(X, y, 8, 0)
+        assert len(folder.database) == 8 * 8
+        assert len(folder.queries) == 8 * 15
+        assert not np.isin(folder.asked, np.setdiff1d(np.arange(10), folder.categories)).any()
+        assert (folder.labels < 0).sum() == 3 * 8
+        assert not (folder.queries[:, None] == folder.database).all(axis=2).all(axis=1).any()
+        record = FolderCell("cosine in a folder", 8, 0, 32, small=True).run(0, Work(QUICK))
+        near, precision = folder.queries @ folder.database.T, []
+        for own, category in zip(near, folder.asked, strict=True):
+            if category in folder.hidden:
+                precision.append((folder.categories[np.argsort(-own)[:10]] == category).mean())
+        assert record["first_hidden"] == pytest.approx(np.mean(precision), abs=1e-3)
+
+    def test_tables(self, records):
+        found = Findings(records)
+        assert len(section("unlabelled", found)) == 3  # two lengths, and the inductive one
+        (pools,) = section("pools", found)
+        assert [row[0] for row in pools.rows][:2] == [
+            "MTH best, unlabelled too",
+            "MTH best, unlabelled too, 10 % of the pool",
+        ]
+        (folders,) = section("folders", found)
+        assert [row[1] for row in folders.rows] == ["2"] * 4
