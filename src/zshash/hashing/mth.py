@@ -66,7 +66,7 @@ class Effort:
     def for_samples(self, n: int, averaging: float) -> "Effort":
         """The work that n samples are worth: a small network for few, more steps for averages."""
         if n < pool.SMALL:
-            units = max(32, min(n, 1024))  # hardly more than a linear map for very few
+            units = max(32, min(n, self.units // 2))  # hardly more than a linear map for very few
             return replace(self, batch=512, units=units, steps=max(100, self.steps // 3))
         more = averaging * np.clip((n - USUAL) / (LARGE - USUAL), 0, 1)
         return replace(self, steps=round(self.steps * (1 + more)))
