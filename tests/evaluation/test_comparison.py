@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from zshash.datasets import DataError, digits
-from zshash.evaluation import comparison
+from zshash.evaluation import comparison, runs
 from zshash.evaluation.comparison import compare, compare_into, make_contest, make_setups
 from zshash.evaluation.protocol import with_deviation
 from zshash.evaluation.standard import STANDARD
@@ -144,6 +144,29 @@ def test_another_version_of_the_program_runs_again(task, tmp_path, monkeypatch):
     monkeypatch.setattr(comparison, "versions", lambda: {"zshash": "99"})
     list(compare_into(tmp_path / "t", [task], range(1)))
     assert len(ran) == 4
+
+
+def test_runs_are_written_while_others_run(task, tmp_path, monkeypatch):
+    """So that a process that is killed loses seconds of work, also with a new file."""
+    monkeypatch.setattr(runs, "SECONDS_BETWEEN_SAVES", 0)
+    found = compare_into(tmp_path / "t", [task], range(2))
+    first = next(found)
+    written = json.loads((tmp_path / "t.json").read_text())["runs"]
+    assert [record["name"] for record in written] == [first["name"]]
+
+
+def test_tables_of_three_kinds_of_queries(features):
+    sizes = {"n_train": 500, "n_queries": 40, "n_seen_queries": 30, "k": 100, "radius": 2}
+    contest = make_contest(str(features), METHODS, [16], [], unseen=("four", "six"), **sizes)
+    text = to_markdown(list(compare([contest], range(2))))
+    for title in ("among hidden categories alone", "of seen queries"):
+        assert f"### MAP@100 {title}\n\n|  | learns from | 16 bits |" in text
+    assert "1757 samples in the database, 30 seen queries; mean" in text
+    assert "With unlabelled pictures" not in text
+    pooled = make_contest(
+        str(features), METHODS, [16], [], unseen=("four", "six"), unlabelled=True, **sizes
+    )
+    assert "With unlabelled pictures: methods that can" in to_markdown(list(compare([pooled], [0])))
 
 
 def test_an_interrupted_run_goes_on_where_it_ended(task, tmp_path, monkeypatch):

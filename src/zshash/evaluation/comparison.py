@@ -238,7 +238,7 @@ def compare(
     record has an "error" instead of scores. Warnings of a run are in its "notes"; each is given
     once.
     """
-    store = store or RunFile(None, _identity, _is_record)
+    store = RunFile(None, _identity, _is_record) if store is None else store  # it may be empty
     jobs = [
         Job(task, seed, contest.checksum)
         for contest in contests
