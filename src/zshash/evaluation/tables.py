@@ -17,8 +17,8 @@ Queries and database are hashed by the hash function that a method learned, trai
 included. Scores are expected values over random orders within ties. The best mean is bold.
 Written by `zshash compare`."""
 POOL = (
-    " With unlabelled pictures: methods that can also learned from the database, where only the "
-    "training samples are labelled."
+    " With unlabelled pictures: methods that are able to learned from the other samples of the "
+    "database, too, without their labels."
 )
 
 

@@ -88,8 +88,8 @@ class MTH(SemanticHasher):
         Length of the codes, 8 to 1024.
     effort : {"best", "fast"}, default "best"
         A network of 2,048 units trained for 600 steps, or one of 1,024 units trained for 100. Fewer
-        than 4,096 samples get a unit for each sample, at most 1,024, and at most 200 steps; more
-        than 10,000 samples without labels get up to twice the steps.
+        than 4,096 samples get a unit for each sample, at most half as many as otherwise, and at
+        most 200 steps; more than 10,000 samples without labels get up to twice the steps.
     lookup : float, default 0
         From codes for ranking (0) to codes for look-up (1). With 0, every bit carries information
         of its own, and hardly any two codes lie within two bits of each other. With 1, at most 24
