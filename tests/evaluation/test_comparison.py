@@ -166,7 +166,9 @@ def test_tables_of_three_kinds_of_queries(features):
     pooled = make_contest(
         str(features), METHODS, [16], [], unseen=("four", "six"), unlabelled=True, **sizes
     )
-    assert "With unlabelled pictures: methods that are able to" in to_markdown(list(compare([pooled], [0])))
+    assert "With unlabelled pictures: methods that are able to" in to_markdown(
+        list(compare([pooled], [0]))
+    )
 
 
 def test_an_interrupted_run_goes_on_where_it_ended(task, tmp_path, monkeypatch):
