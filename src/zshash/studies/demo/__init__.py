@@ -102,7 +102,7 @@ class Demo:
 def setups(n_bits: int) -> list[Setup]:
     """The three methods shown."""
     return [
-        Setup("MTH", MTH(n_bits), ("wordnet",)),
+        Setup("MTH", MTH(n_bits, effort="fast"), ("wordnet",)),
         Setup("ZSH", ZSH(n_bits, n_anchors=300, normalize=True), ("wordnet",)),
         Setup("LSH, no labels", LSH(n_bits, normalize=True)),
     ]
