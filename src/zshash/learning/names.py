@@ -121,6 +121,11 @@ class Names:
                 "be searched by name: make the collection with a model of ZSH or MTH"
             )
         notes = model.notes
+        if notes.get("n_unlabelled") and not notes.get("seen"):
+            raise NamesError(
+                "the model was learned from pictures without labels, so it knows no names: search "
+                "by picture, or learn from pictures of which some are labelled"
+            )
         specs = semantics or notes.get("labels") or ()
         if not specs or ONE_HOT in specs or not notes.get("seen"):
             raise NamesError(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zshash import MTH, ZSH, Collection, CollectionError
+from zshash import MTH, ZSH, Collection, CollectionError, fit
 from zshash.codes import unpack
 from zshash.collection import Query
 from zshash.collection.operations import naming, searching
@@ -74,6 +74,15 @@ def test_models_that_know_no_names(tmp_path, photos, X):
     with (
         Collection.create(tmp_path / "a", bare) as photos,
         pytest.raises(CollectionError, match="not trained with the meanings of names"),
+    ):
+        photos.search(name="cat")
+
+
+def test_a_model_that_was_learned_without_labels(tmp_path, X):
+    model = fit(X, effort="fast", n_steps=2, n_bits=16)
+    with (
+        Collection.create(tmp_path / "a", model) as photos,
+        pytest.raises(CollectionError, match="from pictures without labels, so it knows no names"),
     ):
         photos.search(name="cat")
 
