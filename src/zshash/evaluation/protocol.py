@@ -150,7 +150,7 @@ def learned_from(
 
     With `unlabelled`, a method that can use them also gets samples without a label.
     """
-    if not unlabelled or not getattr(hasher, "learns_unlabelled", True):
+    if not unlabelled or not hasher.learns_unlabelled:
         return dataset, split.train
     assert dataset.labels is not None
     return replace(dataset, labels=split.known_labels(dataset.labels)), split.pool

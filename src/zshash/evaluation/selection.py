@@ -25,7 +25,7 @@ from zshash.hashing.hasher import Hasher
 from zshash.images import PictureReader
 from zshash.learning.categories import find_categories
 from zshash.learning.fitting import training_part
-from zshash.learning.targets import make_targets
+from zshash.learning.targets import label_sources, make_targets
 from zshash.semantics.names import unit
 
 __all__ = ["SCORES", "RetrievalScorer", "Selection", "select", "select_from", "select_on"]
@@ -199,7 +199,8 @@ def select_from(
     if data.labels is None:
         raise DataError(f"{source}: it has no labels, so no category of it can be held out")
     hidden = find_categories(data, unseen)
-    chosen = training_part(hasher, data, hidden, labels, None, 0)
+    label_sources(hasher, labels)  # an error comes before pictures are read
+    chosen = training_part(hasher, data, hidden, None, 0)
     return select_on(hasher, reader.features(chosen), grid, labels=labels, **options)
 
 

@@ -47,8 +47,17 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     A method implements `learn` and `projector`, and checks its own parameters in
     `check_parameters`.
+
+    Attributes
+    ----------
+    needs_labels : bool
+        Whether the method can not learn where no sample has a label.
+    learns_unlabelled : bool
+        Whether the method learns from samples without a label.
     """
 
+    needs_labels = False
+    learns_unlabelled = True
     refuses_fewer = False  # whether a fit to fewer than `least_samples` is an error, or a warning
     n_bits: int
     normalize: bool
@@ -235,15 +244,7 @@ class SumHasher(Hasher):
 
 
 class SupervisedHasher(Hasher):
-    """A method that learns from labels.
-
-    Attributes
-    ----------
-    needs_labels : bool
-        Whether the method can not learn where no sample has a label.
-    learns_unlabelled : bool
-        Whether the method learns from samples without a label beside labelled ones.
-    """
+    """A method that learns from labels."""
 
     needs_labels = True
     learns_unlabelled = False

@@ -143,7 +143,7 @@ def fit(
     sources = sources or _without_names(hasher, labels, names)
     usable_sources(hasher, opened, sources)  # an error comes before pictures are read
     hidden = find_categories(opened, _as_list(unseen))
-    chosen = training_part(hasher, opened, hidden, sources, n_train, random_state)
+    chosen = training_part(hasher, opened, hidden, n_train, random_state)
     with watched(progress):
         data = chosen if isinstance(chosen, ShardedData) else reader.features(chosen)
     if isinstance(hasher, MTH) and not isinstance(method, Hasher) and "prior" not in parameters:
@@ -223,13 +223,11 @@ def training_part(
     hasher: Hasher,
     data: Data,
     hidden: NDArray[np.int64],
-    sources: Sequence[str],
     n_train: int | None,
     seed: int,
 ) -> Data:
     """The samples to train on: none of a hidden category, `n_train` of them at random."""
-    takes_all = not label_sources(hasher, sources) or getattr(hasher, "learns_unlabelled", False)
-    rows = _training_rows(data, hidden, takes_all, n_train, seed)
+    rows = _training_rows(data, hidden, hasher.learns_unlabelled, n_train, seed)
     return data if len(rows) == len(data) else data.select(rows)
 
 

@@ -92,7 +92,7 @@ def label_sources(hasher: Hasher, sources: Sequence[str]) -> list[str]:
 def usable_sources(hasher: Hasher, dataset: Labelled, sources: Sequence[str]) -> list[str]:
     """The sources that `label_sources` returns, if the data has the labels that they need."""
     sources = label_sources(hasher, sources)
-    if sources and dataset.labels is None and getattr(hasher, "needs_labels", False):
+    if sources and dataset.labels is None and hasher.needs_labels:
         raise DataError(
             "the data has no labels to learn from: put pictures into a folder for each category "
             "and labels of tables into y of .npz and .parquet files or into NAME.labels.npy beside "

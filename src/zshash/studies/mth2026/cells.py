@@ -202,7 +202,7 @@ class Cell(Task):
         used = context.device if self.setup.method == "MTH" else None
         hashers = list(self._hashers(seed, context.size))
         known, rows = dataset, split.train
-        if self.setup.pool is not None and getattr(hashers[0], "learns_unlabelled", True):
+        if self.setup.pool is not None and hashers[0].learns_unlabelled:
             known, rows = scoring.pooled(dataset, split, self.setup.pool, seed)
         seconds = sum(
             scoring.fit(hasher, known, rows, split.seen, labels, used) for hasher in hashers

@@ -31,17 +31,12 @@ def with_kinds(setup: Setup) -> Setup:
     return replace(setup, name=f"{setup.name}, inductive")
 
 
-def _can_use_pool(setup: Setup) -> bool:
-    return setup.method is None or bool(
-        getattr(METHODS[setup.method].estimator, "learns_unlabelled", True)
-    )
-
-
 LEADER, COSINE = with_pool(BEST), replace(COSINES[0], name="cosine, all kinds of queries")
 WHITENED = replace(COSINES[1], name="cosine, whitened, all kinds of queries")
 OTHERS = tuple(
-    with_pool(setup) if _can_use_pool(setup) else with_kinds(setup)
+    with_pool(setup) if METHODS[setup.method].estimator.learns_unlabelled else with_kinds(setup)
     for setup in (FAST, *RIVALS.values())
+    if setup.method
 )
 INDUCTIVE = tuple(map(with_kinds, (BEST, FAST, *RIVALS.values())))
 AT_ALL_LENGTHS = (LEADER, with_pool(RIVALS["ITQ"]))
