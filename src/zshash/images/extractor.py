@@ -3,11 +3,14 @@
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from zshash.images.categories import Categories, TextTower
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -34,6 +37,13 @@ class Extractor(ABC):
         Least width and height of the pictures that `prepare` needs.
     batch_size : int
         Pictures that the network takes at once.
+    categories : Categories or None
+        What the network was trained to tell apart, loaded when it is first asked for; None where
+        the network is no classifier, its features are not what its last layer takes, or nobody
+        says which categories these are.
+    text : TextTower or None
+        The part of the network that turns texts into vectors beside the features; None where it
+        has no such part.
     """
 
     name: str
@@ -41,6 +51,16 @@ class Extractor(ABC):
     fingerprint: str
     side: int = 0
     batch_size: int = 4
+
+    @cached_property
+    def categories(self) -> Categories | None:
+        """What the network was trained to tell apart, if that is known."""
+        return None
+
+    @cached_property
+    def text(self) -> TextTower | None:
+        """The part of the network that reads texts, if it has one."""
+        return None
 
     @abstractmethod
     def prepare(self, image: "Image.Image") -> NDArray[np.float32]:

@@ -70,6 +70,9 @@ class PictureReader:
         Limits on the size of a picture.
     on_error : {"skip", "fail"}
         Leave out a picture that can not be read, with a `PictureWarning`, or raise an error.
+    every_folder : bool
+        Whether the name of every folder is a label, also if it is a date, a number, or the name
+        that a camera or a program gave it.
     cache : bool
         Whether to keep features in the user's cache folder. They are found there again as long as
         a picture's path, size and times stay the same.
@@ -90,6 +93,7 @@ class PictureReader:
     on_error: str = "skip"
     cache: bool = True
     progress: bool = False
+    every_folder: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.extractor, str | Extractor | None):
@@ -160,7 +164,7 @@ class PictureReader:
 
     def open(self, source: str | Path) -> Dataset | Pictures:
         """Pictures or features at a path, or of a known data set by its name."""
-        return open_data(source, self.files)
+        return open_data(source, self.files, every_folder=self.every_folder)
 
     def read(self, source: str | Path) -> Dataset:
         """Features of the data at a path, or of a known data set by its name."""

@@ -4,6 +4,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._extras import needs
+from zshash.images.categories import Categories, TextTower
 from zshash.images.extractor import Extractor, digest
 from zshash.images.outputs import check_pool, pooled, try_out
+from zshash.images.torch_text import TorchText
 
 with needs("images"):
     from PIL import Image
@@ -60,6 +63,10 @@ class TorchExtractor(Extractor):
         Pictures at a time; 32 by default.
     pool : {"mean", "first"}, optional
         How to reduce an output of shape (n, tokens, d): mean of the tokens, or first token.
+    find_categories : callable, optional
+        Function from this extractor to its categories, called when they are first asked for.
+    encode_text : callable, optional
+        Function from a list of texts to a tensor with a row for each, which calls the module.
     """
 
     def __init__(
@@ -73,6 +80,8 @@ class TorchExtractor(Extractor):
         device: str | None = None,
         batch_size: int | None = None,
         pool: str | None = None,
+        find_categories: Callable[["TorchExtractor"], Categories | None] | None = None,
+        encode_text: Callable[[list[str]], Any] | None = None,
     ) -> None:
         check_pool(pool)
         self.name = name
@@ -83,10 +92,25 @@ class TorchExtractor(Extractor):
         self._forward = forward
         self._transform = transform
         self._pool = pool
+        self._find_categories = find_categories
+        self._encode_text = encode_text
         self._lock = threading.Lock()
         self.dimension = try_out(self)
         weights = _digest_weights(module.state_dict())
         self.fingerprint = digest(name, str(pool), weights, _without_addresses(repr(transform)))
+
+    @cached_property
+    def categories(self) -> Categories | None:
+        """What the network was trained to tell apart, if that is known."""
+        return None if self._find_categories is None else self._find_categories(self)
+
+    @cached_property
+    def text(self) -> TextTower | None:
+        """The part of the network that reads texts, if it has one."""
+        encode = self._encode_text
+        if encode is None:
+            return None
+        return TorchText(lambda texts: self._call(encode, texts), self.dimension)
 
     def prepare(self, image: Image.Image) -> NDArray[np.float32]:
         """Input of the network for one RGB picture of any size."""
@@ -98,11 +122,20 @@ class TorchExtractor(Extractor):
             return np.empty((0, self.dimension), dtype=np.float32)
         torch = load_torch()
         writable = np.require(batch, requirements=["C", "W"])  # PyTorch warns of read-only arrays
+        values = self._call(
+            lambda pixels: self._forward(torch.from_numpy(pixels).to(self._device)), writable
+        )
+        return pooled(values, self._pool)
+
+    def _call(self, function: Callable[[Any], Any], inputs: Any) -> NDArray[np.float32]:
+        """Output of a function that calls the module; one call at a time."""
+        torch = load_torch()
         with self._lock, torch.inference_mode():
-            values = self._forward(torch.from_numpy(writable).to(self._device))
+            values = function(inputs)
             if not isinstance(values, torch.Tensor):
                 raise ValueError(f"the network gives a {type(values).__name__} instead of numbers")
-            return pooled(values.float().cpu().numpy(), self._pool)
+            numbers: NDArray[np.float32] = values.float().cpu().numpy()
+            return numbers
 
 
 def _device(device: str | None) -> Any:
@@ -172,13 +205,16 @@ def make(name: str, weights: Any, create: Callable[[bool], Any]) -> Any:
         ) from error
 
 
-def load_weights(module: Any, weights: Any) -> None:
+def load_weights(module: Any, weights: Any) -> dict[str, Any]:
     """Load weights into a network, if `weights` is a file.
 
-    Other weights in the file, such as the last layer of a classifier, are ignored.
+    Returns
+    -------
+    dict of str to Any
+        Other weights in the file, such as the last layer of a classifier.
     """
     if weights in (DEFAULT, RANDOM):
-        return
+        return {}
     path = Path(weights)
     state, own = _read_state(path), module.state_dict()
     missing = [key for key in own if key not in state and not key.endswith("num_batches_tracked")]
@@ -188,6 +224,7 @@ def load_weights(module: Any, weights: Any) -> None:
         if own[key].shape != getattr(state[key], "shape", None):
             raise ValueError(f"{path}: not weights of this network ({key} has another shape)")
     module.load_state_dict({key: state[key] for key in own if key in state}, strict=False)
+    return {key: value for key, value in state.items() if key not in own}
 
 
 def _read_state(path: Path) -> dict[str, Any]:
