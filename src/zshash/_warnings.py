@@ -2,20 +2,37 @@
 
 import sys
 import warnings
+from collections.abc import Iterable
 from types import FrameType
 
-__all__ = ["warn_user"]
+__all__ = ["listed", "warn_user"]
 
 PACKAGE = __name__.partition(".")[0]
+MAX_LISTED = 20
 
 
-def warn_user(message: str) -> None:
+def listed(words: Iterable[str], last: str = "and") -> str:
+    """Words with commas between them; of many words only the first ones.
+
+    >>> listed(["Rex"]), listed(["Rex", "Tom", "Bella"], "or")
+    ('Rex', 'Rex, Tom or Bella')
+    >>> listed(map(str, range(100, 130)))[-20:]
+    '118, 119 and 10 more'
+    """
+    *first, end = words
+    if len(first) >= MAX_LISTED:
+        first, end = [*first[:MAX_LISTED]], f"{len(first) + 1 - MAX_LISTED} more"
+        last = "and"
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, pointing at the nearest calling line outside this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and (_uncounted(frame) or _of_this_package(frame)):
         level += not _uncounted(frame)
         frame = frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _of_this_package(frame: FrameType) -> bool:

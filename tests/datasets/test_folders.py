@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from zshash.datasets import DataError, read_folder
-from zshash.datasets.folders import SUFFIXES, read_imagenet
+from zshash.datasets.folders import SUFFIXES, FolderWarning, read_imagenet
 
 
 @pytest.fixture
@@ -129,8 +129,91 @@ def test_imagenet(write):
     assert pictures.synsets == ("n00000009", "n02084071", "n02123045")
     assert pictures.names == ("n00000009", "dog", "tabby")
     assert pictures.labels.tolist() == [0, 1, 2]
-    write("cat/1.jpg")
-    assert read_folder(root).synsets == ()
+
+
+def test_ids_among_other_names(write):
+    root = write("n02123045/a.jpg", "Rex/b.jpg", "tabby/c.jpg", "n02084071/d.jpg")
+    pictures = read_folder(root)
+    assert pictures.names == ("Rex", "dog", "tabby (n02123045)", "tabby")
+    assert pictures.synsets == ("", "n02084071", "n02123045", "")
+    assert pictures.labels.tolist() == [0, 1, 2, 3]
+    with pytest.raises(DataError, match="not ImageNet"):
+        read_imagenet(root)
+
+
+def test_words_for_some_of_the_names(write):
+    root = write("n02123045/a.jpg", "Rex/b.jpg")
+    (root / "words.txt").write_text("n02123045\tTiger\n")
+    assert read_folder(root).names == ("Rex", "Tiger")
+
+
+class TestPlainFolders:
+    """Folders that are named by dates, cameras and programs."""
+
+    def test_their_pictures_have_no_labels(self, write):
+        root = write("2021/a.jpg", "Rex/b.jpg", "東京/c.jpg", "DCIM/100CANON/d.jpg", "Rex/e.jpg")
+        with pytest.warns(FolderWarning, match="2021 and DCIM are no labels: the names of dates"):
+            pictures = read_folder(root)
+        assert pictures.names == ("Rex", "東京")
+        files = [path.relative_to(root).as_posix() for path in pictures.sources]
+        words = [[pictures.names[i] for i in np.flatnonzero(row)] for row in pictures.labels]
+        assert dict(zip(files, words, strict=True)) == {
+            "2021/a.jpg": [],
+            "DCIM/100CANON/d.jpg": [],
+            "Rex/b.jpg": ["Rex"],
+            "Rex/e.jpg": ["Rex"],
+            "東京/c.jpg": ["東京"],
+        }
+        assert files == sorted(files)
+
+    def test_every_folder_if_asked_for(self, write):
+        root = write("2021/a.jpg", "Rex/b.jpg", "DCIM/d.jpg")
+        pictures = read_folder(root, every_folder=True)
+        assert pictures.names == ("2021", "DCIM", "Rex")
+        assert pictures.labels.tolist() == [0, 1, 2]
+
+    def test_nothing_but_dates(self, write):
+        root = write("2021/b.jpg", "2020/08/a.jpg", "z.jpg", "2019/c.jpg")
+        with pytest.warns(FolderWarning, match="2019, 2020 and 2021 are no labels"):
+            pictures = read_folder(root)
+        assert (pictures.labels, pictures.names) == (None, ())
+        files = [path.relative_to(root).as_posix() for path in pictures.sources]
+        assert files == ["2019/c.jpg", "2020/08/a.jpg", "2021/b.jpg", "z.jpg"]
+        with pytest.raises(DataError, match="pictures are beside the folders of categories"):
+            read_folder(root, every_folder=True)
+
+    def test_digits_are_labels(self, write):
+        root = write(
+            *(f"{part}/{digit}/1.png" for part in ("train", "test") for digit in range(10))
+        )
+        pictures = read_folder(root)
+        assert pictures.names == tuple(map(str, range(10)))
+        assert pictures.labels.tolist() == [*range(10), *range(10)]
+
+    def test_in_splits(self, write):
+        root = write("train/cat/1.jpg", "train/2021/2.jpg", "val/2021/3.jpg", "val/dog/4.jpg")
+        with pytest.warns(FolderWarning, match="2021 is no label"):
+            pictures = read_folder(root)
+        assert pictures.names == ("cat", "dog")
+        assert pictures.labels.tolist() == [
+            [False, False],
+            [True, False],
+            [False] * 2,
+            [False, True],
+        ]
+
+    def test_pictures_beside_labels_are_still_refused(self, write):
+        root = write("2021/a.jpg", "Rex/b.jpg", "stray.jpg")
+        with (
+            pytest.warns(FolderWarning),
+            pytest.raises(DataError, match=r"\(1, such as stray\.jpg\)"),
+        ):
+            read_folder(root)
+
+    def test_the_warning_points_at_the_caller(self, write):
+        with pytest.warns(FolderWarning) as caught:
+            read_folder(write("2021/a.jpg"))
+        assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("place", ["train", "."])

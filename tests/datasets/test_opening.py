@@ -80,6 +80,13 @@ def test_any_folder(tmp_path):
     assert pictures.names == ("cat", "dog")
 
 
+def test_every_folder_is_a_label_if_asked_for(tmp_path):
+    touch(tmp_path, "2021/1.jpg", "dog/1.jpg")
+    assert open_data(tmp_path, every_folder=True).names == ("2021", "dog")
+    with pytest.warns(UserWarning, match="2021 is no label"):
+        assert open_data(tmp_path).names == ("dog",)
+
+
 def test_a_path_wins_over_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     touch(tmp_path, "cifar10/cat/1.jpg")

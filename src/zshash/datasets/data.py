@@ -15,6 +15,7 @@ __all__ = [
     "Pictures",
     "as_labels",
     "bears",
+    "number_labels",
     "read_lines",
     "unreadable",
 ]
@@ -40,7 +41,8 @@ class Dataset:
     names : tuple of str
         Category names.
     synsets : tuple of str
-        WordNet ids of the categories ("n02123045") where the data has them, else empty.
+        WordNet ids of the categories ("n02123045") where the data has them, else empty; "" for a
+        category without an id among others that have one.
     images : ndarray of shape (n, height, width), uint8, or None
         Small pictures to show.
     paths : tuple of str
@@ -169,6 +171,21 @@ def as_labels(
     for row, words in enumerate(own):
         matrix[row, [places[word] for word in words]] = True
     return matrix, tuple(names)
+
+
+def number_labels(numbers: ArrayLike, n_categories: int) -> Labels:
+    """Labels from category numbers; a 0/1 matrix if some are −1, which nobody labelled.
+
+    >>> number_labels([1, 0], 2), number_labels([1, -1], 2).tolist()
+    (array([1, 0]), [[False, True], [False, False]])
+    """
+    places = np.asarray(numbers, dtype=np.int64)
+    labelled = np.flatnonzero(places >= 0)
+    if len(labelled) == len(places):
+        return places
+    matrix = np.zeros((len(places), n_categories), dtype=np.bool_)
+    matrix[labelled, places[labelled]] = True
+    return matrix
 
 
 def read_lines(path: Path) -> list[str]:

@@ -1,18 +1,18 @@
 """Pictures in a folder for each category; ImageNet and Tiny-ImageNet, too."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from zshash.datasets.data import DataError, Pictures
+from zshash._warnings import listed, warn_user
+from zshash.datasets.data import DataError, Pictures, number_labels
+from zshash.datasets.folder_names import label_folders
 from zshash.datasets.listing import SUFFIXES, contents, pictures_below, unread_below
 from zshash.datasets.synset_names import is_synset, synset_names, tell_apart
 from zshash.datasets.tiny_imagenet import is_tiny_imagenet, read_tiny_imagenet
 
-__all__ = ["SUFFIXES", "read_folder", "read_imagenet"]
+__all__ = ["SUFFIXES", "FolderWarning", "read_folder", "read_imagenet"]
 
 TABLES = (".npy", ".npz", ".parquet")
 """Endings of tables of features, which are not read as pictures."""
@@ -21,15 +21,19 @@ TABLES = (".npy", ".npz", ".parquet")
 SPLITS = ("train", "val", "valid", "validation", "test")
 
 
+class FolderWarning(UserWarning):
+    """Folders whose names are not taken as labels."""
+
+
 class _Part(NamedTuple):
-    """Pictures directly in a folder, and the pictures in its folders of categories."""
+    """Pictures directly in a folder, and the pictures in its folders."""
 
     folder: Path
     loose: list[Path]
     categories: dict[str, list[Path]]
 
 
-def read_folder(path: str | Path) -> Pictures:
+def read_folder(path: str | Path, *, every_folder: bool = False) -> Pictures:
     """Read the pictures of a folder.
 
     Parameters
@@ -38,13 +42,17 @@ def read_folder(path: str | Path) -> Pictures:
         A folder with one of these layouts. Hidden files and files that are no pictures do not
         count.
 
-        - A folder for each category, with its pictures at any depth. Where all folders are named
-          by WordNet ids ("n02123045"), names come from a ``words.txt`` in the folder or the one
-          above it, else from WordNet.
+        - A folder for each category, with its pictures at any depth. Where a folder is named by a
+          WordNet id ("n02123045"), its name comes from a ``words.txt`` in the folder or the one
+          above it, else from WordNet. Pictures in folders that are named by a date, a number, a
+          camera or a program ("2021-08", "100CANON", "New folder") have no labels; but numbers
+          are labels if there are no other names and none of the numbers is a year or a date.
         - Nothing but folders ``train``, ``val`` (``valid``, ``validation``) and ``test``, which
           hold folders of categories.
         - Tiny-ImageNet-200.
         - Pictures only: they have no labels.
+    every_folder : bool
+        Whether the name of every folder is a label.
 
     Returns
     -------
@@ -61,6 +69,8 @@ def read_folder(path: str | Path) -> Pictures:
     UserWarning
         If folders hold no pictures, pictures of a split have no labels, or pictures are of a kind
         that is not read; these are left out.
+    FolderWarning
+        If the names of some folders are not taken as labels.
     """
     root = Path(path)
     if not root.is_dir():
@@ -69,12 +79,16 @@ def read_folder(path: str | Path) -> Pictures:
         return read_tiny_imagenet(root)
     _warn_of_unread(root)
     parts = [_read_part(folder) for folder in _splits(root)]
+    found = _found(parts)
+    names = found if every_folder else sorted(label_folders(found))
+    _warn_of_plain(root, [name for name in found if name not in names])
+    if not names:
+        return _unlabelled(root, parts)
+    _check_loose(parts, names)
     labelled = [part for part in parts if part.categories]
-    if not labelled:
-        return _unlabelled(root, [picture for part in parts for picture in part.loose])
     _warn_of_loose(parts)
     _warn_of_empty(root, labelled)
-    return _united(root, labelled)
+    return _united(root, labelled, names)
 
 
 def read_imagenet(path: str | Path) -> Pictures:
@@ -85,7 +99,7 @@ def read_imagenet(path: str | Path) -> Pictures:
     root = Path(path)
     homes = (root / "ILSVRC" / "Data" / "CLS-LOC", root / "Data" / "CLS-LOC", root)
     pictures = read_folder(next((home for home in homes if home.is_dir()), root))
-    if not pictures.synsets:
+    if not pictures.synsets or not all(pictures.synsets):
         raise DataError(f"{root}: not ImageNet: folders such as n02123045 are expected")
     return pictures
 
@@ -102,18 +116,23 @@ def _splits(root: Path) -> list[Path]:
 def _read_part(folder: Path) -> _Part:
     folders, loose = contents(folder)
     categories = {home.name: pictures_below(home, folder) for home in folders}
-    if not any(categories.values()):
-        return _Part(folder, loose, {})
-    if loose:
-        raise DataError(
-            f"{folder}: pictures are beside the folders of categories ({len(loose)}, such as "
-            f"{loose[0].name}): move them into a folder for their category, or list all pictures "
-            "in a CSV file with the columns path and label"
-        )
-    return _Part(folder, loose, categories)
+    return _Part(folder, loose, categories if any(categories.values()) else {})
 
 
-def _unlabelled(root: Path, pictures: Sequence[Path]) -> Pictures:
+def _check_loose(parts: Sequence[_Part], names: Collection[str]) -> None:
+    for folder, loose, categories in parts:
+        if loose and any(categories.get(name) for name in names):
+            raise DataError(
+                f"{folder}: pictures are beside the folders of categories ({len(loose)}, such as "
+                f"{loose[0].name}): move them into a folder for their category, or list all "
+                "pictures in a CSV file with the columns path and label"
+            )
+
+
+def _unlabelled(root: Path, parts: Sequence[_Part]) -> Pictures:
+    pictures: list[Path] = []
+    for _, loose, categories in parts:
+        pictures += sorted([*loose, *(picture for own in categories.values() for picture in own)])
     if not pictures:
         raise DataError(f"{root}: there are no pictures in this folder{_tables_in(root)}")
     return Pictures(tuple(pictures))
@@ -136,6 +155,16 @@ def _warn_of_unread(root: Path) -> None:
         warnings.warn(message, UserWarning, stacklevel=3)
 
 
+def _warn_of_plain(root: Path, names: Sequence[str]) -> None:
+    if names:
+        are = "is no label" if len(names) == 1 else "are no labels"
+        warn_user(
+            f"{root}: {listed(names)} {are}: the names of dates, numbers, cameras and programs do "
+            "not say what pictures show",
+            FolderWarning,
+        )
+
+
 def _warn_of_loose(parts: Sequence[_Part]) -> None:
     for part in parts:
         if part.loose:
@@ -151,30 +180,33 @@ def _warn_of_empty(root: Path, parts: Sequence[_Part]) -> None:
 
 
 def _found(parts: Sequence[_Part]) -> list[str]:
-    """Categories that have pictures."""
+    """Names of the folders that have pictures."""
     return sorted({name for part in parts for name, own in part.categories.items() if own})
 
 
-def _united(root: Path, parts: Sequence[_Part]) -> Pictures:
+def _united(root: Path, parts: Sequence[_Part], labels: Sequence[str]) -> Pictures:
     """Pictures of all parts, one part after the other, with the categories of all parts."""
-    found = _found(parts)
+    places = {name: number for number, name in enumerate(labels)}
     sources: list[Path] = []
-    labels: list[int] = []
+    numbers: list[int] = []
     for part in parts:
-        for number, name in enumerate(found):
-            own = part.categories.get(name, [])
+        for name in sorted(part.categories):
+            own = part.categories[name]
             sources += own
-            labels += [number] * len(own)
-    names, synsets = _names(root, parts, found)
-    return Pictures(tuple(sources), np.array(labels, dtype=np.int64), names, synsets)
+            numbers += [places.get(name, -1)] * len(own)
+    names, synsets = _names(root, parts, labels)
+    return Pictures(tuple(sources), number_labels(numbers, len(names)), names, synsets)
 
 
 def _names(
-    root: Path, parts: Sequence[_Part], found: Sequence[str]
+    root: Path, parts: Sequence[_Part], labels: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the categories, and their WordNet ids where folders are named by ids."""
-    if not all(map(is_synset, found)):
-        return tuple(found), ()
+    ids = tuple(label if is_synset(label) else "" for label in labels)
+    if not any(ids):
+        return tuple(labels), ()
     beside = [part.folder for part in parts]
     above = root.resolve().parent if beside == [root] else root
-    return tell_apart(synset_names(found, [*beside, above]), found, root), tuple(found)
+    found = [synset for synset in ids if synset]
+    words = dict(zip(found, synset_names(found, [*beside, above]), strict=True))
+    return tell_apart([words.get(label, label) for label in labels], ids, root), ids

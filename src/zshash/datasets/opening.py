@@ -38,7 +38,9 @@ ACCEPTED = (
 )
 
 
-def open_data(source: str | Path, files: str | Path | None = None) -> Dataset | Pictures:
+def open_data(
+    source: str | Path, files: str | Path | None = None, *, every_folder: bool = False
+) -> Dataset | Pictures:
     """Read data of any known kind.
 
     Parameters
@@ -50,6 +52,8 @@ def open_data(source: str | Path, files: str | Path | None = None) -> Dataset | 
         set, which is fetched.
     files : path-like, optional
         The folder where the files of the data set that `source` names are; nothing is fetched.
+    every_folder : bool
+        Whether the name of every folder is a label, as for `read_folder`.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def open_data(source: str | Path, files: str | Path | None = None) -> Dataset | 
         return _read_named(str(source), Path(files))
     path = Path(source)
     if path.is_dir():
-        return _rooted(_read_folder(path), path)
+        return _rooted(_read_folder(path, every_folder), path)
     if path.is_file():
         return _read_file(path)
     if path.exists():
@@ -86,14 +90,14 @@ def _rooted(pictures: Pictures, path: Path) -> Pictures:
     return replace(pictures, root=path.resolve())
 
 
-def _read_folder(folder: Path) -> Pictures:
+def _read_folder(folder: Path, every_folder: bool) -> Pictures:
     if is_cifar(folder):
         return read_cifar(folder)
     if is_idx(folder):
         return read_idx(folder)
     if is_mirflickr(folder):
         return read_mirflickr(folder)
-    return read_folder(folder)
+    return read_folder(folder, every_folder=every_folder)
 
 
 def _read_file(path: Path) -> Dataset | Pictures:

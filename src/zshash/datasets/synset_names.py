@@ -54,7 +54,9 @@ def tell_apart(names: Sequence[str], synsets: Sequence[str], origin: str | Path)
     if shared and not synsets:
         raise DataError(f"{origin}: several categories have the name {min(shared)!r}: add wnids")
     pairs = zip(names, synsets or names, strict=True)
-    return tuple(f"{name} ({synset})" if name in shared else name for name, synset in pairs)
+    return tuple(
+        f"{name} ({synset})" if name in shared and synset else name for name, synset in pairs
+    )
 
 
 def _wordnet_name(synset: str) -> str:

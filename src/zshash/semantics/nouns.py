@@ -73,13 +73,18 @@ class Nouns:
         >>> [nouns().names[row] for row in nouns().above(nouns().row("physical entity"))]
         ['entity']
         """
-        starts, hypernyms = self._arrays["hypernym_starts"], self._arrays["hypernyms"]
         found, level = [row], [row]
         while level:
-            higher = {i for low in level for i in hypernyms[starts[low] : starts[low + 1]].tolist()}
+            higher = {parent for low in level for parent in self.parents(low)}
             level = sorted(higher.difference(found))
             found += level
         return found[1:]
+
+    def parents(self, row: int) -> list[int]:
+        """Rows of the direct hypernyms of a row."""
+        first, last = self._arrays["hypernym_starts"][row:][:2]
+        hypernyms: list[int] = self._arrays["hypernyms"][first:last].tolist()
+        return hypernyms
 
     @cached_property
     def _edges(self) -> tuple["_Edges", "_Edges"]:
@@ -131,19 +136,38 @@ class Nouns:
         return self._text("names")
 
     @cached_property
+    def _spellings(self) -> list[str]:
+        """Every lemma by its number, in lower case."""
+        return self._text("lemmas")
+
+    @cached_property
     def lemmas(self) -> dict[str, int]:
         """Number of every lemma, also of its form without hyphens."""
-        found = {lemma: number for number, lemma in enumerate(self._text("lemmas"))}
+        found = {lemma: number for number, lemma in enumerate(self._spellings)}
         # "golf club" and "golf-club" are two lemmas: a lemma of WordNet is never replaced
         for lemma in [lemma for lemma in found if "-" in lemma]:
             found.setdefault(normalise(lemma), found[lemma])
         return found
 
-    def _senses(self, lemma: str) -> list[int]:
+    def senses(self, lemma: str) -> list[int]:
         """Rows that a lemma may mean, the most frequent first."""
         first, last = self._arrays["sense_starts"][self.lemmas[lemma] :][:2]
         senses: list[int] = self._arrays["senses"][first:last].tolist()
         return senses
+
+    @cached_property
+    def _uses(self) -> "_Edges":
+        """Edges from the numbers of lemmas to the rows that they may mean."""
+        numbers = np.repeat(np.arange(len(self._spellings)), np.diff(self._arrays["sense_starts"]))
+        return _Edges(numbers, self._arrays["senses"])
+
+    def lemmas_of(self, row: int) -> list[str]:
+        """All lemmas of a row, in lower case and alphabetical order.
+
+        >>> nouns().lemmas_of(nouns().row("tabby cat"))
+        ['tabby', 'tabby cat']
+        """
+        return [self._spellings[number] for number in self._uses.into(row)]
 
     @cached_property
     def _irregular(self) -> dict[str, list[str]]:
@@ -165,34 +189,37 @@ class Nouns:
         """Row of a name: the sense its synonyms share, else its first sense; None if unknown."""
         if re.fullmatch(r"\s*[nN][0-9]{8}\s*", name):
             return self._row_of_offset(int(name.strip()[1:]))
-        shared = self._shared_sense(name)
-        if shared is not None:
-            return shared
-        known = (form for form in self._forms(name) if form in self.lemmas)
-        return next((self._senses(form)[0] for form in known), None)
+        return next((row for _, row in self.meanings(name)), None)
 
-    def _shared_sense(self, name: str) -> int | None:
-        """Row of the sense that most synonyms share, or None if no two synonyms share one.
+    def meanings(self, name: str) -> list[tuple[str, int]]:
+        """Every row that a written name may mean, with the lemma that says so; likely rows first.
+
+        Rows that most synonyms share come first. Where no two synonyms share a row, the rows are
+        those of the first form of the name that WordNet knows, the most frequent sense first.
 
         >>> [nouns().names[nouns().row(n)] for n in ("monarch", "monarch, milkweed butterfly")]
         ['sovereign', 'monarch']
         """
-        forms = [
-            next((form for form in exact_forms(part) if form in self.lemmas), None)
-            for part in synonyms(name)
-        ]
-        senses = [self._senses(form) for form in forms if form is not None]
-        votes = Counter(row for rows in senses for row in set(rows))
-        most = max(votes.values(), default=0)
-        if most < 2:
-            return None
-        return next(row for rows in senses for row in rows if votes[row] == most)
+        forms = [form for part in synonyms(name) for form in self._first(exact_forms(part))]
+        votes = Counter(row for form in forms for row in self.senses(form))
+        if max(votes.values(), default=0) < 2:
+            forms = self._first(self.forms(name))
+        found: dict[int, str] = {}
+        for form in forms:
+            lemma = self._spellings[self.lemmas[form]]
+            found |= {row: lemma for row in self.senses(form) if row not in found}
+        return [(found[row], row) for row in sorted(found, key=lambda row: -votes[row])]
+
+    def _first(self, forms: Iterator[str]) -> list[str]:
+        """The first form that is a lemma, alone in a list; an empty list if none is."""
+        return next(([form] for form in forms if form in self.lemmas), [])
 
     def _row_of_offset(self, offset: int) -> int | None:
         row = int(np.searchsorted(self.offsets, offset))
         return row if row < len(self) and self.offsets[row] == offset else None
 
-    def _forms(self, name: str) -> Iterator[str]:
+    def forms(self, name: str) -> Iterator[str]:
+        """Forms of a name in the order of look-up: exact, then singular, then head noun."""
         parts = synonyms(name)
         for part in parts:
             yield from exact_forms(part)
@@ -216,10 +243,17 @@ class _Edges:
     def __init__(self, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> None:
         order = np.argsort(heads, kind="stable")
         self._tails = tails[order]
-        self._heads, self._starts = np.unique(heads[order], return_index=True)
+        self._heads, starts = np.unique(heads[order], return_index=True)
+        self._bounds = np.append(starts, len(tails))
+
+    def into(self, row: int) -> list[int]:
+        """Rows with an edge to the given row, ascending."""
+        first, last = self._bounds[np.searchsorted(self._heads, [row, row + 1])]
+        tails: list[int] = self._tails[first:last].tolist()
+        return tails
 
     def follow(self, reached: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """For every row, the bits of all rows that have an edge to it."""
         result = np.zeros_like(reached)
-        result[self._heads] = np.bitwise_or.reduceat(reached[self._tails], self._starts)
+        result[self._heads] = np.bitwise_or.reduceat(reached[self._tails], self._bounds[:-1])
         return result
