@@ -69,10 +69,13 @@ def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
         sys.exit(f"a picture did not find itself:\n{found}")
     run(zshash, "create", "album", *model, folder=folder)
     run(zshash, "add", "album", "photos", folder=folder)
-    found = run(zshash, "search", "album", "photos/dog/1.jpg", "--name", "dog", folder=folder)
+    found = run(zshash, "search", "album", "photos/dog/1.jpg", folder=folder)
     nearest = [line for line in found.splitlines() if line.split()[1] == "0"]  # bits that differ
     if not any("photos/dog/1.jpg" in line for line in nearest):
         sys.exit(f"a picture did not find itself in a collection:\n{found}")
+    found = run(zshash, "search", "album", "--name", "dog", "--k", "3", folder=folder)
+    if found.count("photos/dog/") != 3:
+        sys.exit(f"a name did not find what is labelled with it:\n{found}")
 
 
 def serve(binaries: Path, wheel: Path, folder: Path) -> None:

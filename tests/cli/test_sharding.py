@@ -97,6 +97,7 @@ def test_notes(home, tmp_path):
     done = call("fit", home / "shards", "-o", tmp_path / "model", *flags, *SMALL)
     notes = json.loads(done.stdout)
     assert notes.pop("fit_seconds") > 0
+    assert len(notes.pop("meanings")) == len(DATA.names)
     assert notes == {
         "features": "shards",
         "labels": ["onehot"],

@@ -228,8 +228,8 @@ def test_targets(animals):
     with pytest.raises(DataError, match="no labels to learn from"):
         make_targets(zsh, Dataset(animals.X), rows, seen, ["onehot"])
     unknown = Dataset(animals.X, animals.labels, ("cat", "qwrtz", "xyzzyx"))
-    with pytest.raises(DataError, match=r"does not know 2 names: 'qwrtz'.*, 'xyzzyx'"):
-        make_targets(zsh, unknown, np.arange(3), np.arange(3), ["wordnet"])
+    targets = make_targets(zsh, unknown, np.arange(3), np.arange(3), ["wordnet"])
+    np.testing.assert_allclose(targets @ targets.T, np.eye(3), atol=1e-6)
 
 
 def test_a_model_that_left_out_no_category_needs_names(tmp_path):

@@ -102,7 +102,7 @@ def forge(path, **header):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"version": 99}, "format 99, this zshash reads 1; upgrade"),
+        ({"version": 99}, "format 99, this zshash reads up to 2; upgrade"),
         ({"sha256": "0"}, "checksum does not match"),
         ({"method": "Pickle"}, "method 'Pickle' is unknown here; upgrade zshash"),
         ({"parameters": {"n_bits": 8, "colour": 1}}, "does not fit together"),

@@ -1,15 +1,21 @@
+from contextlib import nullcontext
+from warnings import catch_warnings, filterwarnings
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 import zshash
-from zshash import MTH, SDH, ZSH
+from zshash import MTH, SDH, ZSH, methods
 from zshash._progress import progress_bar
 from zshash.datasets import DataError, Dataset, Pictures, digits, zero_shot_split
 from zshash.evaluation.protocol import Protocol, Setup, run
 from zshash.hashing.steps.statistics import open_statistics
 from zshash.images import extractor
+from zshash.learning.aliases import AliasError, MeaningWarning
 from zshash.learning.categories import find_categories
 from zshash.learning.targets import make_targets
 from zshash.semantics import WordNet
@@ -321,3 +327,181 @@ class TestPriors:
             zshash.fit(self.features("other"), prior="efficientnet-lite0", **self.quick)
         X = self.features("other").X  # of an unknown network
         assert zshash.fit(X, prior="efficientnet-lite0", **self.quick).notes["prior"]
+
+
+class TestUnknownNames:
+    """No name of a category stops a fit."""
+
+    quick = {"method": "ZSH", "n_bits": 16, "n_anchors": 40}  # noqa: RUF012
+
+    @staticmethod
+    def some(names):
+        """Digits 0, 1, … under other names."""
+        data = digits()
+        rows = np.flatnonzero(data.labels < len(names))[:300]
+        return data.X[rows], data.labels[rows], names
+
+    def fit(self, names, **options):
+        X, labels, names = self.some(names)
+        return zshash.fit(X, labels, names=names, **self.quick | options)
+
+    def test_they_get_vectors_of_their_own(self):
+        names = ["Bella", "東京", "dog", "crane"]
+        with pytest.warns(MeaningWarning) as caught:
+            model = self.fit(names)
+        assert [str(one.message) for one in caught] == [
+            "crane was taken as Crane (writer); nobody knows Bella and 東京: each gets a vector of "
+            "its own, so other names do not find it"
+        ]
+        assert model.notes["seen"] == names
+        assert model.notes["meanings"] == ["", "", "n02084071", "n10914447"]
+        assert "aliases" not in model.notes
+        assert "synsets" not in model.notes
+        width = WordNet(["dog", "n10914447"]).dimension
+        assert model.hasher.mapping_.shape[1] == width + 2
+
+    def test_the_warning_points_at_the_caller(self):
+        X, labels, names = self.some(["Bella", "dog"])
+        with pytest.warns(MeaningWarning) as caught:
+            zshash.fit(X, labels, names=names, **self.quick)
+        assert caught[0].filename == __file__
+
+    def test_plain_names_are_not_talked_about(self):
+        assert self.fit(["cat", "dog"]).notes["meanings"] == ["n02121620", "n02084071"]
+
+    @pytest.mark.parametrize("names", [["Bella", "東京", "qqqq"], ["Bella"]])
+    @pytest.mark.parametrize("method", ["MTH", "ZSH", "SDH", "ITQ", "KSH"])
+    def test_nothing_but_unknown_names(self, names, method):
+        X, labels, _ = self.some(names)
+        options = {"effort": "fast"} if method == "MTH" else {}
+        expected = methods()[method].estimator(n_bits=8, random_state=0, **options)
+        warns = pytest.warns(MeaningWarning) if method in ("MTH", "ZSH") else nullcontext()
+        with warns, catch_warnings():
+            filterwarnings("ignore", message=".*(one category|fewer|only|larger than).*")
+            model = zshash.fit(X, labels, names=names, method=expected)
+        assert model.encode(X).shape == (len(X), 1)
+        assert model.notes["meanings"] == [""] * len(names)
+
+    def test_aliases(self):
+        aliases = {"Rex": "dog", "tom": "cat.n.01", "crane": "crane (bird)"}
+        model = self.fit(["Rex", "Tom", "crane"], aliases=aliases)
+        assert model.notes["seen"] == ["Rex", "Tom", "crane"]
+        assert model.notes["aliases"] == aliases
+        assert model.notes["meanings"] == ["n02084071", "n02121620", "n02012849"]
+        X = digits().X
+        same = self.fit(["dog", "cat", "crane (bird)"])
+        assert_array_equal(model.encode(X), same.encode(X))
+
+    def test_aliases_that_can_not_be_used(self, tmp_path):
+        with pytest.raises(AliasError, match="WordNet does not know 'dgo', the alias of 'Rex'"):
+            self.fit(["Rex", "cat"], aliases={"Rex": "dgo"})
+        with pytest.warns(MeaningWarning, match="no label is called Tom"):
+            self.fit(["dog", "cat"], aliases={"Tom": "cat"})
+        (tmp_path / "cat").mkdir()
+        (tmp_path / "cat" / "broken.jpg").touch()  # is not read before the alias
+        with pytest.raises(AliasError, match="alias of 'cat'"):
+            zshash.fit(tmp_path, aliases={"cat": "qqqq"})
+
+    def test_aliases_in_a_file_of_word_vectors(self, tmp_path):
+        (tmp_path / "words.txt").write_text("Hund 1 0\nKatze 0 1\n")
+        options = {"semantics": str(tmp_path / "words.txt")}
+        with pytest.warns(MeaningWarning, match="^nobody knows Tom: it gets"):
+            model = self.fit(["Rex", "Katze", "Tom"], aliases={"Rex": "Hund"}, **options)
+        assert model.hasher.mapping_.shape[1] == 3
+        with pytest.raises(AliasError, match="no source knows 'dog', the alias of 'Rex'"):
+            self.fit(["Rex", "Katze"], aliases={"Rex": "dog"}, **options)
+
+    def test_hidden_names_are_not_talked_about(self):
+        model = self.fit(["Bella", "dog", "cat"], unseen="Bella")
+        assert model.notes["meanings"] == ["n02084071", "n02121620"]
+
+    def test_samples_without_labels(self):
+        X, labels, names = self.some(["Bella", "dog"])
+        labels[::2] = -1
+        with pytest.warns(MeaningWarning, match="nobody knows Bella"):
+            model = zshash.fit(X, labels, names=names, n_bits=16, effort="fast")
+        assert model.notes["n_unlabelled"] == (labels < 0).sum()
+
+
+class TestNumbers:
+    """Numbers of categories without names are never WordNet's nouns for numbers."""
+
+    data = digits()
+    quick = {"method": "ZSH", "n_bits": 16, "n_anchors": 40}  # noqa: RUF012
+
+    def check(self, *args, **options):
+        model = zshash.fit(*args, **self.quick | options)
+        assert model.notes["labels"] == ["onehot"]
+        assert set(model.notes["meanings"]) == {""}
+        assert not model.knows_names
+        return model
+
+    def test_arrays_and_lists(self):
+        X, y = self.data.X[:200], self.data.labels[:200]
+        codes = self.check(X, y).encode(X)
+        assert_array_equal(self.check(X, y.tolist()).encode(X), codes)
+        assert_array_equal(self.check(X, list(map(str, y))).encode(X), codes)
+        model = zshash.fit(X, [None, *y.tolist()[1:]], n_bits=16, effort="fast")
+        assert model.notes["labels"] == ["onehot"]
+
+    @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+    def test_tables(self, tmp_path, suffix):
+        X, y = self.data.X[:200], self.data.labels[:200]
+        path = tmp_path / f"digits{suffix}"
+        if suffix == ".npz":
+            np.savez(path, X=X, y=y)
+        else:
+            pq.write_table(pa.table({"X": list(X), "y": y}), path)
+        assert_array_equal(self.check(path).encode(X), self.check(X, y).encode(X))
+
+    def test_shards(self, tmp_path):
+        for number in range(3):
+            rows = slice(100 * number, 100 * (number + 1))
+            np.save(tmp_path / f"{number}.npy", self.data.X[rows])
+            np.save(tmp_path / f"{number}.labels.npy", self.data.labels[rows])
+        assert self.check(tmp_path).notes["seen"] == list(map(str, range(10)))
+
+    def test_pictures(self, tmp_path):
+        lines = ["path,label"]
+        for number, digit in enumerate(self.data.labels[:100]):
+            home = tmp_path / "pictures" / str(digit)
+            home.mkdir(parents=True, exist_ok=True)
+            pixels = (self.data.X[number].reshape(8, 8) * 16).clip(0, 255).astype(np.uint8)
+            Image.fromarray(pixels).save(home / f"{number}.png")
+            lines.append(f"pictures/{digit}/{number}.png,{digit}")
+        (tmp_path / "list.csv").write_text("\n".join(lines))
+        for source in ("pictures", "list.csv"):
+            model = self.check(tmp_path / source, extractor="pixels:8")
+            assert model.notes["seen"] == list(map(str, range(10)))
+
+    def test_words_for_digits_stay_words(self):
+        model = zshash.fit(self.data, **self.quick)
+        assert model.notes["labels"] == ["wordnet"]
+        assert all(model.notes["meanings"])
+
+    def test_an_alias_gives_numbers_a_meaning(self):
+        X, y = self.data.X[:200], self.data.labels[:200] % 2
+        model = zshash.fit(X, y, aliases={"0": "cat", "1": "dog"}, **self.quick)
+        assert model.notes["labels"] == ["wordnet"]
+        assert model.notes["meanings"] == ["n02121620", "n02084071"]
+
+
+def test_folders_of_dates_are_learned_without_labels(tmp_path):
+    data = digits()
+    for number, name in enumerate(("2021", "Rex", "n02123045", "DCIM")):
+        for row in np.flatnonzero(data.labels == number)[:8]:
+            pixels = (data.X[row].reshape(8, 8) * 16).clip(0, 255).astype(np.uint8)
+            (tmp_path / name).mkdir(exist_ok=True)
+            Image.fromarray(pixels).save(tmp_path / name / f"{row}.png")
+    options = {"extractor": "pixels:8", "n_bits": 16, "effort": "fast", "aliases": {"Rex": "dog"}}
+    with pytest.warns(UserWarning, match="2021 and DCIM are no labels"):
+        notes = zshash.fit(tmp_path, **options).notes
+    assert notes["seen"] == ["Rex", "tabby"]
+    assert notes["meanings"] == ["n02084071", "n02123045"]
+    assert (notes["n_train"], notes["n_unlabelled"]) == (32, 16)
+    reader = zshash.images.PictureReader("pixels:8", every_folder=True)
+    with pytest.warns(MeaningWarning, match="nobody knows 2021 and DCIM"):
+        model = zshash.fit(
+            tmp_path, reader=reader, n_bits=16, effort="fast", aliases={"Rex": "dog"}
+        )
+    assert model.notes["seen"] == ["2021", "DCIM", "Rex", "tabby"]

@@ -16,8 +16,11 @@ from zshash.collection import is_collection
 from zshash.evaluation import description
 from zshash.images import PictureReader
 from zshash.learning.sharding import are_shards, describe_shards
+from zshash.semantics.senses import senses
 
 __all__ = ["info"]
+
+IDS = ("synsets", "meanings")  # facts that are lists of WordNet ids
 
 
 @click.command()
@@ -67,11 +70,19 @@ def info(
         refuse(("names", "labels"), "without --similarity")
         is_sharded = path and not is_collection(Path(path)) and are_shards(path, reader)
         facts = describe_shards(str(path)) if is_sharded else description.describe(path, reader)
-        lines = [f"{key + ':':<18} {plain(value)}" for key, value in facts.items()]
+        lines = [f"{key + ':':<18} {plain(_in_words(key, facts))}" for key in facts]
     if as_json:
         print_json(facts)
     else:
         click.echo("\n".join(lines))
+
+
+def _in_words(key: str, facts: dict[str, Any]) -> Any:
+    """A fact to be read by people: WordNet ids as names."""
+    if key not in IDS or not isinstance(facts[key], list):
+        return facts[key]
+    found = [senses(str(synset))[:1] for synset in facts[key]]
+    return [sense[0].text if sense else "unknown" for sense in found]
 
 
 def _check_similarity(path: str | None, names: tuple[str, ...], labels: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from zshash.cli.aliases import alias_options
 from zshash.cli.options import (
     arrays_file,
     bits_option,
@@ -54,6 +55,7 @@ scheduler_option = click.option(
 @force_option
 @bits_option
 @labels_option("wordnet; onehot for methods that do not learn from names")
+@alias_options
 @click.option(
     "--unseen",
     multiple=True,
@@ -84,6 +86,7 @@ def fit(
     output: Path,
     bits: int,
     labels: tuple[str, ...],
+    aliases: dict[str, str],
     unseen: tuple[str, ...],
     n_train: int | None,
     method: str | None,
@@ -103,6 +106,10 @@ def fit(
     Tiny-ImageNet, ImageNet or MIRFlickr, either as a folder in the form they are distributed in, or
     by name: cifar10, cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
 
+    A warning tells what labels were taken to mean, where this is not plain; --alias changes it. A
+    label that nobody knows, such as the name of a pet, is learned, too, but is not found by other
+    names.
+
     DATA may also be a folder of tables of features (.npz, .npy, .parquet). Together they may be
     larger than memory: a block of rows is read at a time. Labels of NAME.npy are in
     NAME.labels.npy. The methods ZSH, SDH, ITQ, LSH and SSH can learn from such a folder; ZSH then
@@ -117,6 +124,7 @@ def fit(
             method=name,
             n_bits=bits,
             semantics=labels,
+            aliases=aliases,
             unseen=unseen,
             n_train=n_train,
             random_state=seed,

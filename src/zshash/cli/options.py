@@ -261,6 +261,13 @@ _reading = (
         help="Skip a picture that can not be read, or fail.",
     ),
     click.option(
+        "--folders-as-labels",
+        "every_folder",
+        is_flag=True,
+        help="Take the name of every folder as a label, also of folders that are named by a date, "
+        "a number, a camera or a program.",
+    ),
+    click.option(
         "--max-pixels",
         type=Integer(1),
         default=Limits().pixels,
@@ -283,7 +290,16 @@ _reading = (
 )
 
 
-READING = ("extractor", "options", "files", "on_error", "max_pixels", "max_bytes", "cache")
+READING = (
+    "extractor",
+    "options",
+    "files",
+    "on_error",
+    "every_folder",
+    "max_pixels",
+    "max_bytes",
+    "cache",
+)
 """Names of the parameters that `reading_options` adds to a command."""
 
 
@@ -297,6 +313,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         options: tuple[str, ...],
         files: Path | None,
         on_error: str,
+        every_folder: bool,
         max_pixels: int,
         max_bytes: int,
         cache: bool,
@@ -308,6 +325,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             files=files,
             limits=Limits(max_pixels, max_bytes),
             on_error=on_error,
+            every_folder=every_folder,
             cache=cache,
             progress=True,
         )

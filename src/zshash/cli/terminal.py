@@ -129,12 +129,15 @@ def _hint(error: Exception) -> str:
     """Options to type, for errors whose message can not name them."""
     from zshash.datasets.downloads import DownloadError
     from zshash.images.reading import ExtractorError
+    from zshash.learning.aliases import AliasError
     from zshash.learning.targets import SourceError
 
     if isinstance(error, DownloadError):
         return " (--from PATH)"
     if isinstance(error, SourceError):
         return " (--labels)"
+    if isinstance(error, AliasError):
+        return " (--alias, --aliases)"
     if isinstance(error, ExtractorError):
         return f" (--extractor {error.network or 'NETWORK'})"
     return ""
@@ -150,7 +153,17 @@ class ShowWarnings:
         """Stand in for `warnings.showwarning`."""
         if str(message) not in self._shown:
             self._shown.add(str(message))
-            click.echo(f"Warning: {printable(str(message))}", err=True)
+            click.echo(f"Warning: {printable(str(message))}{_cure(message)}", err=True)
+
+
+def _cure(warning: Warning | str) -> str:
+    """Option that changes what a warning is about; its message can not name it."""
+    from zshash.datasets.folders import FolderWarning
+    from zshash.learning.aliases import MeaningWarning
+
+    if isinstance(warning, FolderWarning):
+        return " (--folders-as-labels)"
+    return " (--alias LABEL=MEANING)" if isinstance(warning, MeaningWarning) else ""
 
 
 def refuse(names: Sequence[str], circumstance: str) -> None:

@@ -1,6 +1,6 @@
 """Pictures with their codes in a folder that survives a crash."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any, Self
@@ -361,7 +361,8 @@ class Collection:
         self,
         query: Any = None,
         *,
-        name: str | Sequence[str] | None = None,
+        name: str | Sequence[str] | Mapping[str, float] | None = None,
+        without: str | Sequence[str] = (),
         item: int | ArrayLike | None = None,
         code: bytes | ArrayLike | None = None,
         values: ArrayLike | None = None,
@@ -374,16 +375,22 @@ class Collection:
     ) -> Found | list[Found]:
         """The items that fit a query best, best first.
 
-        Exactly one of `query`, `name`, `item`, `code` and `values` says what is searched for. Many
-        queries of one kind give a list of `Found`, all of them by the same model.
+        Exactly one of `query`, `name`, `item`, `code` and `values` says what is searched for; a
+        picture and a name may be given together. Many queries of one kind give a list of `Found`,
+        all of them by the same model.
 
         Parameters
         ----------
         query : path, bytes or ndarray
             A picture's file, its bytes, its pixels (uint8), or features (d,). Many: a list of
             pictures, pixels (n, height, width, 3), features (n, d), `Dataset` or `Pictures`.
-        name : str or list of str
-            Name of a category, also of one that the model has never seen.
+        name : str, list of str, or dict of str to float
+            Name of what pictures show, also of something that nobody labelled: a word, a sense of
+            it ("crane (bird)"), a label, or a phrase ("a dog on a beach"). A dict has names with
+            weights, which are searched for together; so are names beside a `query`. A list alone
+            has many queries.
+        without : str or list of str
+            Names of what is not wanted, beside a `name` or a `query`.
         item : int or list of int
             Id of an item, whose code is searched for; it finds itself, too.
         code : bytes or ndarray of shape (bytes,) or (n, bytes), uint8
@@ -422,7 +429,7 @@ class Collection:
             If one of many pictures can not be read; nothing is found for it.
         """
         page = {"k": k, "radius": radius, "offset": offset, "distance": distance, "model": model}
-        queries, is_many = make_queries(query, name, item, code, values, **page)
+        queries, is_many = make_queries(query, name, item, code, values, without, **page)
         found = self.search_each(queries, where=where)
         return found if is_many else found[0]
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from zshash.collection.storage.rows import Ids, Item
 from zshash.index import CodeIndex
 from zshash.learning.model import Model
+from zshash.learning.readings import Reading
 
 __all__ = ["Added", "Found", "Match", "Synced", "Verified", "View"]
 
@@ -21,7 +22,9 @@ class Match(NamedTuple):
     score : float
         How well it fits, the higher the better. By bits it is 1 − 2·bits/n_bits; by real values
         the cosine between the values of the query and the ±1 bits of the item; by name the cosine
-        with the meaning of the name, less 0.6 of the cosine with the best other seen category.
+        with the meaning of the name, less 0.6 of the cosine with the best other seen category, or,
+        where the network knows names, how likely the item shows what the name means (1 for items
+        with such a label), or the cosine where nobody can tell.
     bits : int or None
         Number of bits in which the codes of query and item differ; None by name.
     """
@@ -72,6 +75,9 @@ class Found(list[Match]):
         Checksum (sha256) of the model whose codes were compared.
     pictured : set of int
         Ids of the matches that have a thumbnail; ids of other items may be among them.
+    reading : Reading or None
+        What was understood of a search by name, where the network knows names: the sense that was
+        taken, other senses, words that were left out, whether anything looks like it.
     failure : str or None
         Why a picture among many could not be read; nothing is found for it then.
 
@@ -91,12 +97,13 @@ class Found(list[Match]):
         code: bytes | None = None,
         model: str = "",
         pictured: set[int] | None = None,
+        reading: Reading | None = None,
         failure: str | None = None,
     ) -> None:
         super().__init__(matches)
         self.total, self.offset, self.code, self.model = total, offset, code, model
         self.pictured = set() if pictured is None else pictured
-        self.failure = failure
+        self.reading, self.failure = reading, failure
 
 
 class Added(NamedTuple):

@@ -20,7 +20,7 @@ from zshash.images import PictureReader
 from zshash.images.reading import described
 from zshash.learning.categories import sample_counts
 from zshash.learning.targets import ONE_HOT, WORDNET, label_vectors
-from zshash.semantics import average_similarity
+from zshash.semantics import average_similarity, open_source
 
 __all__ = ["describe", "of_methods", "similarity"]
 
@@ -110,5 +110,7 @@ def similarity(
     if len(dataset.names) < 2:
         raise DataError("similarity needs two categories: give labelled data, or two names")
     sources = labels or [WORDNET]
+    if not source:  # a name that somebody writes may be misspelled
+        open_source(sources, only=names).embed(names)
     values = average_similarity(label_vectors(dataset, np.arange(len(dataset.names)), sources))
     return {name: float(value) for name, value in zip(dataset.names, values, strict=True)}

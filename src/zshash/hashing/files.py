@@ -14,7 +14,9 @@ from zshash._files import write_whole
 from zshash.hashing.registry import METHODS
 
 METADATA_KEY = "zshash"
-FORMAT_VERSION = 1
+# A file with more than a hasher has format 2, so that an older zshash does not lose the rest.
+FORMAT_VERSION, FORMAT_WITH_MORE = 1, 2
+MORE = "more."  # arrays that belong to no hasher begin so
 
 
 class ModelError(ValueError):
@@ -45,8 +47,11 @@ def save(hasher, path, *, notes=None):
     write_whole(Path(path), to_bytes(hasher, notes=notes))
 
 
-def to_bytes(hasher, *, notes=None):
-    """Contents of the file that `save` writes."""
+def to_bytes(hasher, *, notes=None, more=None):
+    """Contents of the file that `save` writes.
+
+    `more` are arrays by name and a dict of facts, which belong to the model but not to the hasher.
+    """
     if type(hasher).__name__ not in METHODS:
         raise TypeError(f"{type(hasher).__name__} is not a method of zshash")
     check_is_fitted(hasher)
@@ -58,6 +63,10 @@ def to_bytes(hasher, *, notes=None):
         "values": values,
         "notes": notes or {},
     }
+    if more is not None:
+        arrays, facts = more
+        header |= {"version": FORMAT_WITH_MORE, "more": facts}
+        tensors |= {f"{MORE}{name}": np.ascontiguousarray(own) for name, own in arrays.items()}
     try:
         header["sha256"] = _digest(header, tensors)
     except TypeError as error:
@@ -82,7 +91,14 @@ def load(path):
 
 def read(path):
     """Read a hasher that `save` wrote, and the notes that were kept with it; see `load`."""
+    return read_all(path)[:2]
+
+
+def read_all(path):
+    """Read hasher, notes, and what else `to_bytes` was given as `more`, or None; see `load`."""
     header, tensors = _read(path)
+    others = {name for name in tensors if name.startswith(MORE)}
+    more = {name.removeprefix(MORE): tensors.pop(name) for name in sorted(others)}
     method = METHODS.get(header["method"])
     if method is None:
         raise ModelError(
@@ -96,7 +112,7 @@ def read(path):
         _try_out(hasher)
     except (TypeError, ValueError, AttributeError, OverflowError, MemoryError) as error:
         raise ModelError(f"{path}: the model does not fit together ({error})") from error
-    return hasher, header["notes"]
+    return hasher, header["notes"], (more, header["more"]) if "more" in header else None
 
 
 def _try_out(hasher):
@@ -190,16 +206,19 @@ def _header(path, metadata, tensors):
         version, checksum = header["version"], header.pop("sha256")
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise ModelError(f"{path}: its header is not that of a zshash model") from None
-    if version != FORMAT_VERSION:
+    if version not in (FORMAT_VERSION, FORMAT_WITH_MORE):
         raise ModelError(
-            f"{path}: written in format {version!r}, this zshash reads {FORMAT_VERSION}; "
+            f"{path}: written in format {version!r}, this zshash reads up to {FORMAT_WITH_MORE}; "
             "upgrade zshash, or fit the model again"
         )
     if checksum != _digest(header, tensors):
         raise ModelError(f"{path}: damaged, its checksum does not match; copy or fit it again")
     kinds = {"method": str, "parameters": dict, "values": dict, "notes": dict}
+    if "more" in header:
+        kinds["more"] = dict
     if not all(isinstance(header.get(name), kind) for name, kind in kinds.items()):
         raise ModelError(f"{path}: its header is not that of a zshash model")
-    if not all(name.endswith("_") and name[0].isalpha() for name in (*tensors, *header["values"])):
+    state = [*header["values"], *(name for name in tensors if not name.startswith(MORE))]
+    if not all(name.endswith("_") and name[0].isalpha() for name in state):
         raise ModelError(f"{path}: it would set something other than fitted state")
     return header

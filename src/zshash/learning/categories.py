@@ -34,7 +34,7 @@ class Labelled(Protocol):
 
     @property
     def synsets(self) -> tuple[str, ...]:
-        """WordNet ids of the categories where the data has them, else empty."""
+        """WordNet ids of the categories where the data has them, "" for others; or empty."""
 
     def __len__(self) -> int: ...
 
@@ -110,6 +110,7 @@ def _spellings(dataset: Labelled) -> dict[str, list[int]]:
             numbers = known.setdefault(normalise(name), [])
             if number not in numbers:
                 numbers.append(number)
+    known.pop("", None)  # categories without an id
     several = Counter(
         form for name in dataset.names for form in set(map(normalise, synonyms(name)))
     )

@@ -3,7 +3,7 @@
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from zshash import scale
 from zshash._progress import watched
+from zshash._warnings import warn_user
 from zshash.datasets import DataError, Dataset, Pictures
 from zshash.datasets.data import bears
 from zshash.datasets.splits import draw_training
@@ -21,7 +22,10 @@ from zshash.hashing.hasher import Hasher
 from zshash.hashing.mth import MTH
 from zshash.hashing.steps.statistics import open_statistics
 from zshash.images import Extractor, PictureReader
+from zshash.learning.aliases import MeaningWarning
 from zshash.learning.categories import Labelled, LabelledFeatures, categories, find_categories
+from zshash.learning.knowledge import Knowledge, Membership, learn_knowledge
+from zshash.learning.meanings import Meant, describe, has_letters
 from zshash.learning.model import Model
 from zshash.learning.sharding import ShardedData, are_shards, open_sharded
 from zshash.learning.sources import as_data, reader_for, with_labels
@@ -29,6 +33,7 @@ from zshash.learning.statistics import check_prior, own_prior
 from zshash.learning.targets import (
     ONE_HOT,
     WORDNET,
+    label_meanings,
     label_names,
     label_sources,
     make_targets,
@@ -40,7 +45,7 @@ from zshash.scale.fitting import check_method
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["default_method", "fit", "fit_timed", "training_part"]
+__all__ = ["default_method", "fit", "fit_timed", "membership", "training_part"]
 
 METHOD, SHARD_METHOD, N_BITS = "MTH", "ZSH", 64
 # Parameters for shards, of methods whose own defaults need all rows in memory.
@@ -56,6 +61,7 @@ def fit(
     method: str | Hasher | None = None,
     n_bits: int | None = None,
     semantics: str | Sequence[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
     unseen: str | Sequence[str] = (),
     n_train: int | None = None,
     random_state: int = 0,
@@ -90,7 +96,11 @@ def fit(
     semantics : str or list of str, optional
         Where the names of categories get their meanings: "wordnet", "onehot" (names mean nothing),
         a file of word vectors, or several of these. By default WordNet for methods that learn
-        from names, and "onehot" for others and where categories have numbers but no names.
+        from names, and "onehot" for others and where categories have numbers but no names. A name
+        that no source knows gets a vector of its own.
+    aliases : dict of str to str, optional
+        What names mean, where it is not what they are taken to mean: ``{"Rex": "dog"}``. A meaning
+        may be exact, "crane (bird)", or a WordNet id.
     unseen : str or list of str
         Names of categories to leave out of the training.
     n_train : int, optional
@@ -116,7 +126,12 @@ def fit(
     Raises
     ------
     DataError
-        If the data can not be read or learned from.
+        If the data can not be read or learned from, or no source knows an alias.
+
+    Warns
+    -----
+    MeaningWarning
+        If names of categories are unknown, or were taken to mean something that they may not mean.
 
     Examples
     --------
@@ -140,24 +155,70 @@ def fit(
     else:
         opened = as_data(source, reader)
     opened = with_labels(opened, labels, names)
-    sources = sources or _without_names(hasher, labels, names)
-    usable_sources(hasher, opened, sources)  # an error comes before pictures are read
+    sources = sources or _without_names(hasher, opened.names, aliases)
+    specs = usable_sources(hasher, opened, sources)  # an error comes before pictures are read
     hidden = find_categories(opened, _as_list(unseen))
     chosen = training_part(hasher, opened, hidden, n_train, random_state)
+    network = _network(chosen, reader)
+    known = () if network is None or network.categories is None else network.categories.ids
+    meant = _tell_meanings(chosen, specs, aliases, known)
     with watched(progress):
         data = chosen if isinstance(chosen, ShardedData) else reader.features(chosen)
     if isinstance(hasher, MTH) and not isinstance(method, Hasher) and "prior" not in parameters:
         hasher.prior = own_prior(data.extractor) if hasher.normalize else None
     check_prior(hasher, data.extractor)
     with watched(progress):
-        seconds = _learn(hasher, data, sources, client, progress)
+        seconds = _learn(hasher, data, sources, client, progress, meant)
     origin = Path(source).name if is_path else "features or pictures in memory"
     notes = _notes(hasher, data, hidden, sources, origin, seconds)
+    if notes["seen"]:
+        notes["meanings"] = [meant[number].synset for number in categories(data)]
+    if aliases:
+        notes["aliases"] = dict(aliases)
     if isinstance(opened, ShardedData):
         notes |= {"graph": hasher.graph} if hasattr(hasher, "graph") else {}
         notes["shards"] = len(opened.shards)
     has_files = not set(sources) <= {ONE_HOT, WORDNET}
-    return Model(hasher, notes, reader=reader, semantics=sources if has_files else None)
+    knowledge = None
+    if network is not None and isinstance(data, Dataset) and not has_files:
+        knowledge = _knowledge(hasher, data, network, meant)
+    own = sources if has_files else None
+    return Model(hasher, notes, reader=reader, semantics=own, knowledge=knowledge)
+
+
+def _network(data: Dataset | Pictures | ShardedData, reader: PictureReader) -> Extractor | None:
+    """The network that makes the features or has made them, if it is at hand."""
+    if isinstance(data, Pictures):
+        return reader.network
+    if data.extractor is None:
+        return None
+    try:
+        return reader.like(data.extractor).network
+    except (ValueError, ImportError, OSError):
+        return None
+
+
+def _knowledge(
+    hasher: Hasher, data: Dataset, network: Extractor, meant: Sequence[Meant] | None
+) -> Knowledge | None:
+    """What the network and the labels say about names, read from codes."""
+    reads_texts = network.text is not None
+    if network.categories is None and not reads_texts:
+        return None
+    signs = np.where(hasher.project(data.X) >= 0, np.float32(1), np.float32(-1))
+    own = membership(data, meant)
+    return learn_knowledge(data.X, signs, network.categories, own, reads_texts)
+
+
+def membership(data: Dataset, meant: Sequence[Meant] | None) -> Membership | None:
+    """The labels of the samples, with their meanings (one for each name); None without labels."""
+    seen = categories(data)
+    if data.labels is None or not len(seen):
+        return None
+    ids = [meant[number].synset if meant else "" for number in seen]
+    names = [data.names[number] for number in seen]
+    labels = np.stack([bears(data.labels, [own]) for own in seen], axis=1)
+    return Membership(names, ids, labels)
 
 
 def default_method(source: str, reader: PictureReader, client: "Client | None" = None) -> str:
@@ -202,11 +263,27 @@ def _as_list(words: str | Sequence[str] | None) -> list[str]:
     return [os.fspath(words)] if isinstance(words, str | os.PathLike) else list(words)
 
 
-def _without_names(hasher: Hasher, labels: Any, names: Sequence[str] | None) -> list[str]:
+def _without_names(
+    hasher: Hasher, names: Sequence[str], aliases: Mapping[str, str] | None
+) -> list[str]:
     """One-hot labels for categories that have numbers but no names, else no source."""
-    first = labels[0] if labels is not None and len(labels) else None
-    is_number = isinstance(first, int | np.integer | np.ndarray)
-    return [ONE_HOT] if names is None and is_number and label_sources(hasher, []) else []
+    are_numbers = bool(names) and not aliases and not any(map(has_letters, names))
+    return [ONE_HOT] if are_numbers and label_sources(hasher, []) else []
+
+
+def _tell_meanings(
+    data: Labelled,
+    sources: Sequence[str],
+    aliases: Mapping[str, str] | None,
+    known: Iterable[str] = (),
+) -> list[Meant]:
+    """What the names of all categories mean; warns if it matters and is not plain."""
+    seen = categories(data)
+    meant = label_meanings(data, seen, sources, aliases, known)
+    told = describe([meant[number] for number in seen])
+    if told and sources and ONE_HOT not in sources:
+        warn_user(told, MeaningWarning)
+    return meant
 
 
 def _open_shards(
@@ -261,9 +338,10 @@ def fit_timed(
     rows: NDArray[np.int64] | slice,
     seen: NDArray[np.int64],
     sources: Sequence[str],
+    meant: Sequence[Meant] | None = None,
 ) -> float:
     """Fit `hasher` on the samples `rows` of the categories `seen`; return the seconds it took."""
-    targets = make_targets(hasher, dataset, rows, seen, sources)
+    targets = make_targets(hasher, dataset, rows, seen, sources, meant)
     start = time.perf_counter()
     hasher.fit(dataset.X[rows], targets)
     return round(time.perf_counter() - start, 3)
@@ -275,14 +353,15 @@ def _learn(
     sources: Sequence[str],
     client: "Client | None",
     progress: bool,
+    meant: Sequence[Meant],
 ) -> float:
     """Fit `hasher` on all of the data; return the seconds it took."""
     if len(data) < 2:
         raise DataError("one sample is not enough to learn from: give at least two")
     seen = categories(data)
     if isinstance(data, Dataset):
-        return fit_timed(hasher, data, slice(None), seen, sources)  # without another copy
-    targets, vectors = shared_targets(hasher, data, seen, sources)
+        return fit_timed(hasher, data, slice(None), seen, sources, meant)  # without another copy
+    targets, vectors = shared_targets(hasher, data, seen, sources, meant)
     start = time.perf_counter()
     scale.fit(hasher, data.shards, targets, vectors=vectors, client=client, progress=progress)
     return round(time.perf_counter() - start, 3)
@@ -298,12 +377,13 @@ def _notes(
 ) -> dict[str, Any]:
     """Facts on a training, ready for JSON."""
     seen = categories(data)
+    ids = [data.synsets[number] for number in seen] if data.synsets else [""]
     return {
         "features": origin,
         **({"extractor": data.extractor} if data.extractor else {}),
         "labels": label_names(hasher, sources) if len(seen) else [],
         "seen": [data.names[number] for number in seen],
-        **({"synsets": [data.synsets[number] for number in seen]} if data.synsets else {}),
+        **({"synsets": ids} if all(ids) else {}),
         "unseen": [data.names[number] for number in hidden],
         "n_train": len(data),
         **_choices(hasher, data),

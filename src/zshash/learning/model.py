@@ -18,6 +18,7 @@ from zshash.datasets import DataError, Dataset, Pictures
 from zshash.hashing import files
 from zshash.hashing.hasher import Hasher
 from zshash.images import PictureReader
+from zshash.learning.knowledge import Knowledge
 from zshash.learning.names import Names, NamesError
 from zshash.learning.sources import are_all, as_data
 
@@ -43,6 +44,8 @@ class Model:
     semantics : list of str, optional
         Sources of the vectors of names, needed if there are files among them: the notes store
         the names of such files without their folders.
+    knowledge : Knowledge, optional
+        What the network and the labels say about names, for searches by name.
 
     Examples
     --------
@@ -60,8 +63,10 @@ class Model:
         reader: PictureReader | None = None,
         path: str | os.PathLike[str] | None = None,
         semantics: Sequence[str] | None = None,
+        knowledge: Knowledge | None = None,
     ) -> None:
         self.hasher, self.notes = hasher, dict(notes or {})
+        self.knowledge = knowledge
         self.semantics = semantics
         self.path = None if path is None else Path(path)
         self.reader = reader or PictureReader()
@@ -70,8 +75,12 @@ class Model:
     @classmethod
     def load(cls, path: str | os.PathLike[str], reader: PictureReader | None = None) -> Self:
         """Read a model that `save` wrote; see `zshash.load`."""
-        hasher, notes = files.read(path)
-        model = cls(hasher, notes, reader=reader, path=path)
+        hasher, notes, more = files.read_all(path)
+        try:
+            knowledge = None if more is None else Knowledge.from_parts(*more)
+        except ValueError as error:
+            raise files.ModelError(f"{path}: {error}") from error
+        model = cls(hasher, notes, reader=reader, path=path, knowledge=knowledge)
         model.checksum = hashlib.sha256(Path(path).read_bytes()).hexdigest()
         return model
 
@@ -87,7 +96,8 @@ class Model:
                 data = self.path.read_bytes()
                 if hashlib.sha256(data).hexdigest() == self.checksum:
                     return data
-        data = files.to_bytes(self.hasher, notes=self.notes)
+        more = None if self.knowledge is None else self.knowledge.to_parts()
+        data = files.to_bytes(self.hasher, notes=self.notes, more=more)
         return bytes(data)
 
     def __repr__(self) -> str:
@@ -134,9 +144,19 @@ class Model:
         """
         return Names.of(self, semantics or self.semantics)
 
+    def query_of_text(self, text: str) -> NDArray[np.float64]:
+        """Real values (n_bits,) of a text; only if the model's network reads texts itself."""
+        tower = self.picture_reader.network.text
+        if self.knowledge is None or tower is None:
+            raise NamesError(f"the network of {self.name} does not read texts")
+        values = self.knowledge.decoder @ tower.embed([text])[0]
+        return np.asarray(values, dtype=np.float64)
+
     @property
     def knows_names(self) -> bool:
         """Whether codes can be ranked by the name of a category."""
+        if self.knowledge is not None:
+            return True
         try:
             self.names()
         except NamesError:

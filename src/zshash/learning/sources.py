@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.datasets import DataError, Dataset, Pictures
-from zshash.datasets.data import Labels, as_labels
+from zshash.datasets.data import Labels, as_labels, number_labels
 from zshash.images import Extractor, PictureReader
 
 __all__ = ["SOURCES", "are_all", "as_data", "reader_for", "with_labels"]
@@ -143,15 +143,10 @@ def _matrix(labels: NDArray[Any], names: tuple[str, ...] | None) -> tuple[Labels
 
 def _numbers(labels: NDArray[Any], names: tuple[str, ...] | None) -> tuple[Labels, tuple[str, ...]]:
     is_labelled = labels >= 0
+    numbers = np.where(is_labelled, labels, -1).astype(np.int64)
     if names is None:
-        known, places = np.unique(labels[is_labelled], return_inverse=True)
+        known, numbers[is_labelled] = np.unique(labels[is_labelled], return_inverse=True)
         names = tuple(map(str, known.tolist()))
-    else:
-        places = labels[is_labelled].astype(np.int64)
-    if places.size and places.max() >= len(names):
-        raise DataError(f"the label {places.max()} has no name: there are {len(names)} names")
-    if is_labelled.all():
-        return places, names
-    matrix = np.zeros((len(labels), len(names)), dtype=np.bool_)
-    matrix[np.flatnonzero(is_labelled), places] = True
-    return matrix, names
+    if numbers.size and numbers.max() >= len(names):
+        raise DataError(f"the label {numbers.max()} has no name: there are {len(names)} names")
+    return number_labels(numbers, len(names)), names

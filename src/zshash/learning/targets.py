@@ -1,6 +1,6 @@
 """Targets of a fit: what a method learns from, made from labels and the meanings of their names."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,11 @@ from zshash.datasets import DataError
 from zshash.hashing import methods
 from zshash.hashing.hasher import Hasher
 from zshash.hashing.registry import LABEL, PAIRWISE, SEMANTIC, UNSUPERVISED
+from zshash.learning.aliases import AliasError
 from zshash.learning.categories import Labelled
-from zshash.semantics import UnknownNames, open_source
+from zshash.learning.meanings import Meant, meanings
+from zshash.learning.vectors import WORDNET, place
+from zshash.semantics.known import Known
 from zshash.semantics.names import unit
 
 __all__ = [
@@ -20,6 +23,7 @@ __all__ = [
     "WORDNET",
     "SourceError",
     "called_by",
+    "label_meanings",
     "label_names",
     "label_sources",
     "label_vectors",
@@ -28,7 +32,7 @@ __all__ = [
     "usable_sources",
 ]
 
-ONE_HOT, WORDNET = "onehot", "wordnet"
+ONE_HOT = "onehot"
 # Default sources of the labels' meanings for each kind of method.
 OWN_LABELS = {UNSUPERVISED: [], PAIRWISE: [ONE_HOT], LABEL: [ONE_HOT], SEMANTIC: [WORDNET]}
 
@@ -39,7 +43,10 @@ class SourceError(DataError):
 
 def called_by(dataset: Labelled, source: str) -> tuple[str, ...]:
     """Words to look up in a source, one for each category: WordNet ids if known, else names."""
-    return dataset.synsets if source == WORDNET and dataset.synsets else dataset.names
+    if source != WORDNET or not dataset.synsets:
+        return dataset.names
+    pairs = zip(dataset.synsets, dataset.names, strict=True)
+    return tuple(synset or name for synset, name in pairs)
 
 
 def label_vectors(
@@ -47,24 +54,93 @@ def label_vectors(
     categories: NDArray[np.int64],
     sources: Sequence[str],
     seen: NDArray[np.int64] | None = None,
+    meant: Sequence[Meant] | None = None,
 ) -> NDArray[np.float32]:
     """Unit vectors (len(categories), p) of some categories, in the space the seen ones span.
 
-    Without `seen`, these categories are the seen ones.
+    A category that a source does not know has a coordinate of its own behind those of the source;
+    see `zshash.learning.vectors`.
+
+    Parameters
+    ----------
+    dataset : Labelled
+    categories : ndarray of int
+        Numbers of the categories.
+    sources : list of str
+        "wordnet" and files of word vectors, whose vectors stand side by side.
+    seen : ndarray of int, optional
+        Numbers of the seen categories; by default `categories`.
+    meant : list of Meant, optional
+        What the names of all categories mean; by default what `meanings` finds.
     """
+    seen = categories if seen is None else seen
+    others = categories[~np.isin(categories, seen)]
+    rows = {number: row for row, number in enumerate([*seen, *others])}
+    wanted = [rows[number] for number in categories]
     parts = []
     for source in sources:
-        called = called_by(dataset, source)
-        names = [called[number] for number in categories]
-        basis = names if seen is None else [called[number] for number in seen]
-        try:
-            parts.append(open_source(source, seen=basis, only=names).embed(names))
-        except UnknownNames as error:
-            raise SourceError(
-                f"{error}; rename these categories, or take their meanings from onehot or from a "
-                "file of word vectors"
-            ) from error
+        words = [_words(dataset, numbers, source, meant) for numbers in (seen, others)]
+        parts.append(place(source, *words).vectors[wanted])
     return np.hstack(parts) / np.float32(np.sqrt(len(parts)))
+
+
+def _words(
+    dataset: Labelled, categories: Iterable[int], source: str, meant: Sequence[Meant] | None
+) -> list[str]:
+    """Words to look up in a source for some categories; "" if WordNet does not know a name."""
+    if meant is not None:
+        own = [meant[number] for number in categories]
+        return [one.synset if source == WORDNET else one.word for one in own]
+    names = [dataset.names[number] for number in categories]
+    if source != WORDNET:
+        return names
+    synsets = [dataset.synsets[number] for number in categories] if dataset.synsets else []
+    return [one.synset for one in meanings(names, synsets)]
+
+
+def label_meanings(
+    data: Labelled,
+    seen: NDArray[np.int64],
+    sources: Sequence[str],
+    aliases: Mapping[str, str] | None = None,
+    known: Iterable[str] | Known = (),
+) -> list[Meant]:
+    """What the names of all categories mean.
+
+    Parameters
+    ----------
+    data : Labelled
+    seen : ndarray of int
+        Numbers of the categories to look up in files of word vectors.
+    sources : list of str
+        As `label_sources` returns them.
+    aliases, known
+        As for `zshash.learning.meanings.meanings`. With files of word vectors alone, an alias is
+        any word that a file knows.
+
+    Raises
+    ------
+    AliasError
+        If no source knows an alias.
+    """
+    files = [source for source in sources if source not in (ONE_HOT, WORDNET)]
+    alone = bool(files) and WORDNET not in sources
+    meant = meanings(data.names, data.synsets, aliases, known, strict=not alone)
+    if not files or not len(seen):
+        return meant
+    words = [meant[number].word for number in seen]
+    is_known = np.any([place(file, words).is_known for file in files], axis=0)
+    for number, word, in_file in zip(seen, words, is_known, strict=True):
+        if alone or (in_file and not meant[number].text):
+            meant[number] = _by_files(meant[number], word if in_file else "")
+    return meant
+
+
+def _by_files(meant: Meant, text: str) -> Meant:
+    """Meaning of a label that files of word vectors decide about; text is "" if unknown."""
+    if meant.alias and not text:
+        raise AliasError(f"no source knows {meant.alias!r}, the alias of {meant.label!r}")
+    return meant._replace(text=text, is_plain=bool(text))
 
 
 def label_sources(hasher: Hasher, sources: Sequence[str]) -> list[str]:
@@ -114,6 +190,7 @@ def make_targets(
     rows: NDArray[np.int64] | slice,
     seen: NDArray[np.int64],
     sources: Sequence[str],
+    meant: Sequence[Meant] | None = None,
 ) -> NDArray[Any] | None:
     """Targets that `hasher` learns from, for the samples `rows`.
 
@@ -121,7 +198,7 @@ def make_targets(
     sources as in `open_source`; None for a method that does not look at labels. Without `sources`,
     the kind of the method decides, as in `label_sources`. A sample of several categories has a 0/1
     row, or the mean direction of their vectors; a sample without a label (−1) has −1 or a row of
-    zeros.
+    zeros. `meant` is as for `label_vectors`.
     """
     sources = usable_sources(hasher, dataset, sources)
     if not sources or dataset.labels is None or not len(seen):
@@ -131,7 +208,7 @@ def make_targets(
         own = own[:, seen]
     if ONE_HOT in sources:
         return own
-    vectors = label_vectors(dataset, seen, sources)
+    vectors = label_vectors(dataset, seen, sources, meant=meant)
     labelled = own >= 0 if own.ndim == 1 else own.any(axis=1)
     known = own[labelled]
     targets = np.zeros((len(own), vectors.shape[1]), dtype=np.float32)
@@ -142,7 +219,11 @@ def make_targets(
 
 
 def shared_targets(
-    hasher: Hasher, data: Labelled, seen: NDArray[np.int64], sources: Sequence[str]
+    hasher: Hasher,
+    data: Labelled,
+    seen: NDArray[np.int64],
+    sources: Sequence[str],
+    meant: Sequence[Meant] | None = None,
 ) -> tuple[NDArray[np.int64] | None, NDArray[Any] | None]:
     """Targets of all samples as `make_targets` makes them, but each vector once.
 
@@ -159,7 +240,7 @@ def shared_targets(
     if not sources or data.labels is None:
         return None, None
     own: NDArray[Any] = data.labels
-    vectors = None if ONE_HOT in sources else label_vectors(data, seen, sources)
+    vectors = None if ONE_HOT in sources else label_vectors(data, seen, sources, meant=meant)
     if own.ndim == 1:
         return (own, None) if vectors is None else (np.searchsorted(seen, own), vectors)
     packed, places = np.unique(np.packbits(own[:, seen], axis=1), axis=0, return_inverse=True)

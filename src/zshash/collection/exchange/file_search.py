@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from zshash.collection.exchange.sums import check_sums
 from zshash.collection.operations.queries import Query
 from zshash.collection.operations.ranking import ask
 from zshash.collection.results import Found
-from zshash.collection.storage.rows import Ids, Item
+from zshash.collection.storage.rows import Item
 from zshash.datasets import DataError
 from zshash.index import HammingIndex
 from zshash.learning.files import load_codes
@@ -53,7 +54,8 @@ class CodeFile:
         """Matches of each query; names can not be searched for."""
         asked = ask(self.model, queries, self._refuse_name)
         asked.take_items(self._index.get)
-        rankings = asked.rank(self._index, len(self._index), self._refuse_ranking)
+        refuse = self._refuse_ranking
+        rankings = asked.rank(self._index, len(self._index), refuse, refuse)
         rows = {row for ranking in rankings for row in ranking.ids.tolist()}
         return asked.found(rankings, {row: self._item(row) for row in rows}, set())
 
@@ -62,8 +64,8 @@ class CodeFile:
         code = self._codes.packed[row].tobytes()
         return Item(row, code, facts.get("path"), labels=tuple(facts.get("labels", ())))
 
-    def _refuse_name(self, name: str) -> Name:
-        raise DataError(f"{self.path}: {name!r} can not be searched for in a file of codes")
+    def _refuse_name(self, query: Query, _: NDArray[np.float64]) -> Name:
+        raise DataError(f"{self.path}: {query.title!r} can not be searched for in a file of codes")
 
-    def _refuse_ranking(self, name: Name, k: int) -> tuple[NDArray[np.float64], Ids]:
+    def _refuse_ranking(self, name: Any, k: int) -> Any:
         raise NotImplementedError("a file of codes is not ranked by name")

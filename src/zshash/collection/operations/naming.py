@@ -3,34 +3,48 @@
 The rule that ranks by name is in `zshash.learning.name_rule`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
+from zshash.codes import unpack
 from zshash.collection.errors import CollectionError
 from zshash.collection.operations.filtering import label_counts
+from zshash.collection.operations.queries import Query
+from zshash.collection.operations.where_sql import compare
 from zshash.collection.storage.rows import Ids
+from zshash.collection.storage.state import State
 from zshash.collection.storage.store import Store
+from zshash.collection.storage.tables import rows_where
 from zshash.index import CodeIndex, HammingIndex
 from zshash.learning.model import Model
 from zshash.learning.name_rule import Query as Name
 from zshash.learning.name_rule import Standing, Vectors, scores, standing_of
 from zshash.learning.names import Meaning, Names, NamesError, NearName
+from zshash.learning.readings import Embed, Reading, explain, joined, likely_names, read_name
 
 __all__ = [
     "Name",
     "best_by_name",
+    "best_by_reading",
     "explain_name",
     "knows_names",
-    "name_of",
     "names_near",
+    "understand",
 ]
+
+LABELS_AT_ONCE = 500  # SQLite takes a limited number of parameters
 
 
 def knows_names(store: Store) -> bool:
-    """Whether the model was trained with meanings of names, and their source is available."""
+    """Whether the model knows names: those of its network, or those that it was trained with."""
+    if _model(store).knowledge is not None:
+        return True
     try:
         _names(store, _model(store))
     except CollectionError:
@@ -39,7 +53,12 @@ def knows_names(store: Store) -> bool:
 
 
 def explain_name(store: Store, name: str) -> Meaning:
-    """Seen categories nearest to a name, and a forecast of how well a search for it works."""
+    """Known categories nearest to a name, and a forecast of how well a search for it works."""
+    model = _model(store)
+    if model.knowledge is not None:
+        with _reporting(store):
+            read = read_name(model.knowledge, name, _labels(store), _embed(model))
+            return explain(model.knowledge, read)
     return _names(store, _model(store)).meaning(name)
 
 
@@ -48,8 +67,21 @@ def names_near(store: Store, model: Model, code: Any, n: int) -> list[NearName]:
 
     These are the names of the seen categories and all labels of items with a known meaning.
     """
-    labels = [label for label in label_counts(store) if label]
-    return _names(store, model).nearest(code, labels, n)
+    if model.knowledge is not None:
+        signs = 2.0 * unpack(code[None], model.n_bits)[0] - 1.0
+        return likely_names(model.knowledge, signs, n)
+    return _names(store, model).nearest(code, _labels(store), n)
+
+
+def _labels(store: Store) -> list[str]:
+    """All labels of items."""
+    return [label for label in label_counts(store) if label]
+
+
+def _embed(model: Model) -> Embed | None:
+    """Query for a text, where the model's network reads texts itself."""
+    reads = model.knowledge is not None and model.knowledge.decoder.shape[1]
+    return model.query_of_text if reads else None
 
 
 def _model(store: Store) -> Model:
@@ -78,10 +110,101 @@ def _reporting(store: Store) -> Iterator[None]:
         raise CollectionError(f"{store.folder}: {error}") from error
 
 
-def name_of(store: Store, model: Model, name: str) -> Name:
-    """Query for a name, as the model understands it."""
+def understand(
+    store: Store, model: Model, query: Query, values: NDArray[np.float64]
+) -> Name | Reading:
+    """What the names of a query mean to the model; `values` are those of its picture, if any."""
+    knowledge = model.knowledge
     with _reporting(store):
-        return _names(store, model).query(name)
+        if knowledge is not None:
+            words = query.words or {query.name or "": 1.0}
+            others = [(values, 1.0)] if query.is_read else []
+            return joined(knowledge, words, _labels(store), _embed(model), others)
+        if query.words:
+            raise NamesError(
+                "several names together, or a picture and a name, need a model that was learned "
+                "from features of a network with known categories: search for one at a time"
+            )
+        return _names(store, model).query(query.name or "")
+
+
+def best_by_reading(
+    store: Store,
+    model: Model,
+    reading: Reading,
+    index: CodeIndex,
+    state: State,
+    where: str | None,
+    k: int,
+) -> tuple[Vectors, Ids, Reading]:
+    """Scores and ids of the `k` items that fit a name best, and the reading with its verdict.
+
+    Items with a label that the name means come first. `index` holds the items that meet `where`.
+    """
+    first = _with_labels(store, index, state, where, reading.labels)
+    scores, ids = _cosines(index if first is None else first, reading.values, k)
+    n_first = 0 if first is None else len(ids)
+    if first is not None and n_first < k:
+        rest, others = _cosines(index, reading.values, k + n_first)
+        is_new = ~np.isin(others, ids)
+        scores = np.concatenate([scores, rest[is_new][: k - n_first]])
+        ids = np.concatenate([ids, others[is_new][: k - n_first]])
+    if not reading.is_plain:
+        return scores, ids, reading
+    assert model.knowledge is not None
+    direction = reading.things[0].direction
+    likely = model.knowledge.probabilities(direction, scores)
+    scores = scores if np.isnan(likely).any() else likely
+    nothing = not n_first and bool(len(ids))
+    nothing = nothing and model.knowledge.is_nothing(direction, float(scores[0]))
+    scores[:n_first] = 1.0
+    return scores, ids, replace(reading, nothing=nothing)
+
+
+def _cosines(index: CodeIndex, values: Vectors, k: int) -> tuple[Vectors, Ids]:
+    """Cosines of the best `k` items with a query of unit length, and their ids."""
+    if not len(index):
+        return np.empty(0), np.empty(0, dtype=np.int64)
+    products, ids = index.search_real(values[None], min(k, len(index)))
+    return products[0] / np.sqrt(len(values)), ids[0]
+
+
+def _with_labels(
+    store: Store, index: CodeIndex, state: State, where: str | None, labels: Sequence[str]
+) -> CodeIndex | None:
+    """Index of the items of `index` that have one of some labels; None without labels.
+
+    `index` holds the items that meet `where`. Results are remembered until items change.
+    """
+    if not labels:
+        return None
+    key = f"\0labelled {where!r} {labels!r}"
+    known: CodeIndex | None = store.remembered.get(state.generation, key)
+    if known is not None:
+        return known
+    generation, ids = _labelled(store, labels)
+    is_same = generation == state.generation  # otherwise the search will start again
+    if where is not None or not is_same:
+        ids = ids[np.isin(ids, index.ids)]
+    found = index.subset(ids)
+    if is_same:
+        store.remembered.put(generation, key, found)
+    return found
+
+
+def _labelled(store: Store, labels: Sequence[str]) -> tuple[int, Ids]:
+    """Generation of the catalogue that was read, and ids of the items with one of some labels.
+
+    A condition as users write them would be too long for the labels of a large collection.
+    """
+    found: list[int] = []
+    with store.beside() as (connection, state):
+        for part in gen_batches(len(labels), LABELS_AT_ONCE):
+            condition = compare(["label"], "in", labels[part])
+            sql, parameters = condition.sql, condition.parameters
+            blocks = rows_where(connection, store.folder, state.items, sql, parameters)
+            found += [row[0] for rows in blocks for row in rows]
+    return state.generation, np.unique(np.array(found, dtype=np.int64))
 
 
 def best_by_name(

@@ -1,7 +1,7 @@
 """Queries of a search: what is searched for, and which page of the matches is wanted."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ REAL, BITS = DISTANCES = ("real", "bits")
 K = 20  # matches on a page, where nothing else is said
 GIVEN = ("sample", "picture", "name", "item", "code", "values")
 MANY = {"name": 1, "item": 1, "code": 2, "values": 2}  # dimensions of many of a kind
-ONE = "a search needs exactly one of query, name, item, code and values"
+ONE = "a search needs exactly one of query, name, item, code and values, or a query and names"
 PICTURE = "give the path or the bytes of a picture, its pixels (uint8), or features (d,)"
 
 Values = NDArray[np.floating[Any]]
@@ -60,6 +60,9 @@ class Query:
     sample, picture, name, item, code, values
         What is searched for, exactly one of these: a row of data; the bytes or the pixels of a
         picture; the name of a category; the id of an item; a packed code; n_bits real numbers.
+    words : dict of str to float, optional
+        Names with weights that are searched for together, or together with a sample or a picture;
+        a negative weight is for what is not wanted.
     k, radius, offset, distance
         As for `Collection.search`.
     most : int or None
@@ -80,6 +83,7 @@ class Query:
     item: int | None = None
     code: Any = None
     values: Any = None
+    words: Mapping[str, float] | None = None
     k: int | None = None
     radius: int | None = None
     offset: int = 0
@@ -90,20 +94,32 @@ class Query:
     projected: Projected | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if sum(getattr(self, given) is not None for given in GIVEN) != 1:
+        given = [name for name in GIVEN if getattr(self, name) is not None]
+        if len(given) != 1 and (given or not self.words):
             raise TypeError(ONE)
+        if self.words and given and not self.is_read:
+            raise TypeError(ONE)
+        self._check_words()
         for name, least in (("k", 1), ("radius", 0), ("offset", 0), ("most", 1)):
             if getattr(self, name) is not None:
                 setattr(self, name, check_integer(name, getattr(self, name), least))
         self._check_distance()
 
+    def _check_words(self) -> None:
+        weights = list((self.words or {}).values())
+        if not all(np.isfinite(weight) and weight for weight in weights):
+            raise ValueError("the weight of a name is a number other than 0")
+        if weights and not self.is_read and max(weights) < 0:
+            raise ValueError("say what to search for, not only what is not wanted")
+
     def _check_distance(self) -> None:
         if self.distance is not None and self.distance not in DISTANCES:
             known = " or ".join(f'"{name}"' for name in DISTANCES)
             raise ValueError(f"distance must be {known}, got {self.distance!r}")
-        if self.name is not None and self.radius is not None:
+        is_named = self.name is not None or bool(self.words)
+        if is_named and self.radius is not None:
             raise ValueError("a name is searched for by score, so there is no radius")
-        if self.name is not None and self.distance is not None:
+        if is_named and self.distance is not None:
             raise ValueError("a name is searched for by a score of its own: leave distance out")
         if self.radius is not None and (self.distance == REAL or self.values is not None):
             raise ValueError(
@@ -172,9 +188,14 @@ def _rows(source: str, data: Dataset | Pictures, page: dict[str, Any]) -> Iterat
 
 
 def make_queries(
-    query: Any, name: Any, item: Any, code: Any, values: Any, **page: Any
+    query: Any, name: Any, item: Any, code: Any, values: Any, without: Any = (), **page: Any
 ) -> tuple[list[Query], bool]:
     """Queries from the arguments of `Collection.search`, and whether many were given."""
+    words = _words(name, without, query is not None)
+    if words:
+        page, name = page | {"words": words}, None
+        if query is None and item is None and code is None and values is None:
+            return [Query(**page)], False
     given = {"name": name, "item": item, "code": code, "values": values}
     given = {kind: own for kind, own in given.items() if own is not None}
     if len(given) + (query is not None) != 1:
@@ -186,6 +207,18 @@ def make_queries(
         is_many = not isinstance(own, str | bytes) and np.ndim(own) == MANY[kind]
         wanted = [{kind: one} for one in own] if is_many else [{kind: own}]
     return [Query(**own, **page) for own in wanted], is_many
+
+
+def _words(name: Any, without: Any, beside: bool) -> dict[str, float]:
+    """Names with weights that are searched for together; empty for names that stand alone."""
+    names = [without] if isinstance(without, str) else list(without)
+    if isinstance(name, Mapping):
+        wanted = {str(word): float(weight) for word, weight in name.items()}
+    elif name is not None and (names or beside):
+        wanted = dict.fromkeys([name] if isinstance(name, str) else name, 1.0)
+    else:
+        wanted = {}
+    return wanted | dict.fromkeys(names, -1.0)
 
 
 def _read(query: Any) -> tuple[list[dict[str, Any]], bool]:

@@ -19,10 +19,13 @@ from zshash.index import CodeIndex
 from zshash.index._checks import check_vectors
 from zshash.learning.model import Model
 from zshash.learning.name_rule import Query as Name
+from zshash.learning.readings import Reading
 
 __all__ = ["Asked", "Ranking", "ask", "project"]
 
 RankByName = Callable[[Name, int], tuple[NDArray[np.float64], Ids]]  # scores and ids of the best k
+RankByReading = Callable[[Reading, int], tuple[NDArray[np.float64], Ids, Reading]]
+Understand = Callable[[Query, NDArray[np.float64]], "Name | Reading"]
 Features = dict[int, NDArray[np.float32]]
 
 
@@ -58,7 +61,9 @@ class Asked:
     values : ndarray of shape (n, n_bits), float64
         Real values of the queries that have some.
     names : dict
-        What the names mean, by row.
+        What the names mean, by row, where the network knows no names.
+    readings : dict
+        What was understood of names, by row, where the network knows names.
     failures : dict
         Why pictures could not be read, by row.
     """
@@ -68,6 +73,7 @@ class Asked:
     codes: NDArray[np.uint8]
     values: NDArray[np.float64]
     names: dict[int, Name]
+    readings: dict[int, Reading]
     failures: dict[int, str]
 
     def take_items(self, codes_of: Callable[[Sequence[int]], NDArray[np.uint8]]) -> None:
@@ -96,6 +102,7 @@ class Asked:
                     code=code,
                     model=self.model.checksum,
                     pictured=pictured,
+                    reading=self.readings.get(row),
                     failure=self.failures.get(row),
                 )
             )
@@ -103,11 +110,16 @@ class Asked:
 
     def code_of(self, row: int) -> bytes | None:
         """Packed code of a query, or None by name and for a picture that could not be read."""
-        is_known = row not in self.names and row not in self.failures
+        is_known = not self._is_named(row) and row not in self.failures
         return self.codes[row].tobytes() if is_known else None
 
-    def rank(self, index: CodeIndex, n: int, by_name: RankByName) -> list[Ranking]:
-        """For each query, its page of the `n` items of an index; `by_name` ranks them by name."""
+    def _is_named(self, row: int) -> bool:
+        return row in self.names or row in self.readings
+
+    def rank(
+        self, index: CodeIndex, n: int, by_name: RankByName, by_reading: RankByReading
+    ) -> list[Ranking]:
+        """For each query, its page of the `n` items of an index; two functions rank by name."""
         rankings = [Ranking()] * len(self.queries)
         for row, ranking in self._by_bits(index, n):
             rankings[row] = ranking
@@ -118,6 +130,10 @@ class Asked:
         for row, name in self.names.items():
             query = self.queries[row]
             rankings[row] = _page(query, *by_name(name, query.reach), None, n)
+        for row, reading in list(self.readings.items()):
+            query = self.queries[row]
+            scores, ids, self.readings[row] = by_reading(reading, query.reach)
+            rankings[row] = _page(query, scores, ids, None, n)
         return rankings
 
     def _rows(self, *, real: bool) -> list[int]:
@@ -125,7 +141,7 @@ class Asked:
         return [
             row
             for row, query in enumerate(self.queries)
-            if query.is_real == real and row not in self.names and row not in self.failures
+            if query.is_real == real and not self._is_named(row) and row not in self.failures
         ]
 
     def _by_bits(self, index: CodeIndex, n: int) -> Iterator[tuple[int, Ranking]]:
@@ -179,23 +195,28 @@ def _page(
     return Ranking(ids[page], scores[page], None if bits is None else bits[page], total)
 
 
-def ask(model: Model, queries: Sequence[Query], name_of: Callable[[str], Name]) -> Asked:
+def ask(model: Model, queries: Sequence[Query], understand: Understand) -> Asked:
     """Encode queries: codes, values and meanings; `Asked.take_items` adds the codes of items."""
     n_bits = int(model.hasher.n_bits)
     projected, failures = project(model, queries)
     codes = np.zeros((len(queries), code_bytes(n_bits)), dtype=np.uint8)
-    names = {}
+    names: dict[int, Name] = {}
+    readings: dict[int, Reading] = {}
     for row, query in enumerate(queries):
         if query.values is not None:
             projected[row] = check_vectors(np.asarray(query.values)[None], n_bits)[0]
         elif query.code is not None:
             codes[row] = _code(query.code, n_bits)
-        elif query.name is not None:
-            names[row] = name_of(query.name)
+        if (query.name is not None or query.words) and row not in failures:
+            understood = understand(query, projected[row])
+            if isinstance(understood, Reading):
+                readings[row] = understood
+            else:
+                names[row] = understood
     valued = [row for row, query in enumerate(queries) if query.is_read or query.values is not None]
     if valued:
         codes[valued] = model.hasher.quantize(projected[valued])
-    return Asked(model, queries, codes, projected, names, failures)
+    return Asked(model, queries, codes, projected, names, readings, failures)
 
 
 def _code(code: Any, n_bits: int) -> NDArray[np.uint8]:

@@ -28,6 +28,7 @@ from zshash.index import CodeIndex
 from zshash.learning.model import Model
 from zshash.learning.name_rule import Query as Name
 from zshash.learning.names import NearName
+from zshash.learning.readings import Reading
 
 __all__ = ["names_near", "search"]
 
@@ -77,7 +78,7 @@ def _check_models(store: Store, model: Model, queries: Sequence[Query]) -> None:
 
 def _ask(store: Store, model: Model, queries: Sequence[Query]) -> Asked:
     with interruptible():
-        return ask(model, queries, lambda name: naming.name_of(store, model, name))
+        return ask(model, queries, lambda *asked: naming.understand(store, model, *asked))
 
 
 def _ranked(store: Store, asked: Asked, where: str | None) -> list[Found]:
@@ -159,8 +160,12 @@ def _rank(
     def by_name(name: Name, k: int) -> tuple[NDArray[np.float64], Ids]:
         return naming.best_by_name(store, asked.model, name, index, state.generation, where, k)
 
+    def by_reading(reading: Reading, k: int) -> tuple[NDArray[np.float64], Ids, Reading]:
+        return naming.best_by_reading(store, asked.model, reading, index, state, where, k)
+
     with interruptible():
-        return asked.rank(index, state.items.n if where is None else len(index), by_name)
+        n = state.items.n if where is None else len(index)
+        return asked.rank(index, n, by_name, by_reading)
 
 
 def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Ranking]) -> list[Found]:
