@@ -63,7 +63,8 @@ def no_run(*_):
 
 
 def test_the_list(inside):
-    *lines, study = call("--list").stdout.splitlines()
+    *lines, names, study = call("--list").stdout.splitlines()
+    assert names.startswith("name-baselines  ")
     assert study.startswith("mth  ")
     assert [line.split()[0] for line in lines] == list(NAMES)
     for name, line in zip(NAMES, lines, strict=True):

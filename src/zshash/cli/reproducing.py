@@ -15,7 +15,8 @@ from zshash.evaluation.report.inline import plain
 from zshash.evaluation.running import available_cores
 from zshash.hashing.registry import METHODS
 from zshash.scale import DeviceError
-from zshash.studies import mth2026
+from zshash.studies import mth2026, names2026
+from zshash.studies.configuration import Study
 from zshash.studies.data import Sources
 from zshash.studies.experiments import Changes, Experiment
 from zshash.studies.reproduction import PaperReproduction, Reproduction
@@ -42,8 +43,8 @@ OF_THE_PAPER = ("methods", "bits", "data", "training", "files")
     type=OutputFile(is_stem=True),
     help="Files to write: NAME.md, NAME.html and the folder NAME; for mth NAME.json, "
     "NAME-tables.md and NAME-tradeoff.svg. Runs that are stored there are not run again.  "
-    "[default: reproduction, with --quick reproduction-quick; for mth transfer, with --quick "
-    "transfer-quick]",
+    "[default: reproduction, with --quick reproduction-quick; for mth transfer, for name-baselines "
+    "name-baselines, each with -quick, too]",
 )
 @click.option(
     "--seeds",
@@ -123,7 +124,8 @@ def reproduce(
     is written from the stored runs alone.
 
     mth is the study behind the method MTH: every method, with each category hidden in turn. It
-    takes days, so --all leaves it out, and no other experiment can be named with it.
+    takes days, so --all leaves it out, and no other experiment can be named with it. The same
+    holds for name-baselines, which compares searches by name with related work and takes hours.
     """
     if listing:
         _print_list()
@@ -176,13 +178,28 @@ def _reproduction(
     fresh: bool,
     changes: dict[str, Any],
 ) -> PaperReproduction:
-    """Experiments of the paper, or a user's own."""
+    """Experiments of the paper, of the study of names, or a user's own."""
     wanted = _changes(**changes)
-    chosen = [STUDY.read(name, wanted) for name in _names(experiments, everything)]
+    study = _study_of(experiments, everything)
+    chosen = [study.read(name, wanted) for name in _names(experiments, everything)]
     _refuse_same_names([experiment.name for experiment in chosen])
     _refuse_useless(wanted, chosen)
+    sources = Sources(files, progress=True)
+    if study is names2026.STUDY:
+        stem = _output(output, chosen[0].name, wanted.quick)
+        return names2026.NamesReproduction(chosen, stem, sources, fresh, study.names)
     stem = _output(output, "reproduction", wanted.quick)
-    return PaperReproduction(chosen, stem, Sources(files, progress=True), fresh, STUDY.names)
+    return PaperReproduction(chosen, stem, sources, fresh, study.names)
+
+
+def _study_of(experiments: tuple[str, ...], everything: bool) -> Study:
+    """The study that has these experiments; a user's own are read as those of the paper."""
+    named = set(experiments) & set(names2026.STUDY.names)
+    if named and (everything or set(experiments) != named):
+        raise click.UsageError(
+            f"{min(named)} is a study of its own: name no other experiment with it"
+        )
+    return names2026.STUDY if named else STUDY
 
 
 def _print_report(work: Reproduction, as_json: bool, report_only: bool) -> None:
@@ -276,9 +293,10 @@ def _run(work: Reproduction, jobs: int) -> None:
 
 
 def _print_list() -> None:
-    for name in STUDY.names:
-        experiment = STUDY.read(name)
-        n_runs = len(experiment.tasks) * experiment.seeds
-        click.echo(f"{name:<16} {experiment.title} ({n_runs} runs)")
+    for study in (STUDY, names2026.STUDY):
+        for name in study.names:
+            experiment = study.read(name)
+            n_runs = len(experiment.tasks) * experiment.seeds
+            click.echo(f"{name:<16} {experiment.title} ({n_runs} runs)")
     n_runs = len(mth2026.plan(mth2026.FULL, list(mth2026.PARTS.values())))
     click.echo(f"{MTH:<16} {mth2026.TITLE} ({n_runs} runs)")

@@ -11,6 +11,7 @@ experiment → tasks → plan → runs on disk → findings → report
 ``configuration``       experiments as configurations in TOML, also a user's own
 ``zsh2016``             the experiments of the zero-shot hashing paper
 ``mth2026``             the study behind MTH
+``names2026``           search by the names of hidden categories, and the related work
 ``demo``                the demonstration on handwritten digits
 ======================  ==================================================================
 """

@@ -16,7 +16,7 @@ __all__ = [
     "refuse_unknown",
 ]
 
-WORDS = {"data", "method", "extractor", "training", "pictures"}
+WORDS = {"data", "method", "extractor", "training", "pictures", "rule"}
 LISTS = {"labels", "known_to", "unseen", "tags"}
 
 

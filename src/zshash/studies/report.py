@@ -26,7 +26,7 @@ from zshash.studies.experiments import Experiment
 from zshash.studies.findings import Findings
 from zshash.studies.tasks import MethodTask
 
-__all__ = ["make_document", "require_plots", "write_report"]
+__all__ = ["make_document", "require_plots", "write_document", "write_report"]
 
 HEADS = {
     "map": "MAP",
@@ -129,10 +129,16 @@ def _overview(judged: dict[str, list[Claim]]) -> list[Block]:
 def write_report(
     found: Sequence[Findings], output: Path, names: Sequence[str] = ()
 ) -> dict[str, list[Claim]]:
-    """Write ``output.md``, ``output.html`` and the plots into the folder ``output``."""
-    from zshash.evaluation.report.plots import draw
-
+    """Write the report of experiments; returns the judged claims by experiment."""
     document, judged = make_document(found, names)
+    write_document(document, output)
+    return judged
+
+
+def write_document(document: Document, output: Path) -> None:
+    """Write ``output.md``, ``output.html`` and the plots into the folder ``output``."""
+    from zshash.evaluation.report.plots import draw  # only now: it is slow
+
     plots = [
         block for part in document.sections for block in part.blocks if isinstance(block, Plot)
     ]
@@ -142,4 +148,3 @@ def write_report(
         write_whole(output / f"{name}.svg", svg.encode())
     write_whole(output.with_name(f"{output.name}.md"), to_markdown(document, output.name).encode())
     write_whole(output.with_name(f"{output.name}.html"), to_html(document, drawn).encode())
-    return judged

@@ -1,0 +1,304 @@
+"""Search by any name, with no label or with some: the rule that zshash ships."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from zshash import metrics
+from zshash.datasets import DataError, Dataset
+from zshash.datasets.splits import draw_training
+from zshash.evaluation.protocol import checksum
+from zshash.evaluation.report.document import Block, Table, Text
+from zshash.evaluation.statistics import shown
+from zshash.evaluation.tasks import Record
+from zshash.learning.knowledge import Knowledge
+from zshash.studies.data import Sources, load
+from zshash.studies.experiments import About
+from zshash.studies.findings import Findings
+from zshash.studies.names2026.baselines.baseline import Floats, Integers
+from zshash.studies.names2026.cases import Case, deal
+from zshash.studies.names2026.shipped import (
+    Features,
+    directions,
+    learn,
+    learned_codes,
+    scores_of,
+    synsets,
+    whitened,
+)
+from zshash.studies.tasks import MethodTask
+from zshash.studies.zsh2016.names import accuracy
+
+__all__ = ["EXPERIMENT", "AnyName"]
+
+INTRODUCTION = (
+    "Pictures are ranked by names that nobody has labelled, as `zshash search --name` does it. "
+    "*Hidden* names are taken out of all labels and, with all kinds of them, out of the "
+    "categories that the network was trained with; *known* names are the others. Codes are "
+    "learned from the pictures themselves and from labels of some of them, without statistics of "
+    "other pictures. *Features* stand for the same rule on the first 256 whitened components "
+    "instead of bits."
+)
+RUNS = """
+title = "Search by any name, with no label at all"
+seeds = 5
+quick_seeds = 1
+
+[[parts]]  # each of 100 categories is hidden once, ten at a time
+task = "any-name"
+data = "features/tiny100_lite0_1280.npz"
+method = "MTH"
+groups = 10
+n_labelled = 0
+
+[parts.vary]
+bits = [64, 128]
+
+[[parts]]  # some labelled pictures: codes are learned anew for each group, so two groups are hidden
+task = "any-name"
+data = "features/tiny100_lite0_1280.npz"
+method = "MTH"
+groups = 10
+turns = 2
+
+[parts.vary]
+bits = [64, 128]
+n_labelled = [10, 100, 1000]
+
+[[parts]]  # each of ten categories is hidden alone
+task = "any-name"
+data = "cifar10"
+method = "MTH"
+groups = 10
+pool = 10_000
+n_labelled = 0
+
+[[parts]]  # the nine other categories are labelled; no picture of the hidden one is learned from
+task = "any-name"
+data = "cifar10"
+method = "MTH"
+groups = 10
+pool = 0
+n_labelled = 10_000
+
+[[quick]]
+task = "any-name"
+data = "features/tiny100_lite0_1280.npz"
+method = "MTH"
+parameters = { effort = "fast" }
+groups = 10
+turns = 1
+pool = 1000
+
+[quick.vary]
+n_labelled = [0, 100]
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyName(MethodTask):
+    """Rank all pictures by the names of hidden categories and of known ones.
+
+    Attributes
+    ----------
+    groups : int
+        Number of groups that the categories are dealt into; each is hidden in its turn.
+    turns : int or None
+        How many groups are hidden, None for all.
+    n_labelled : int
+        Number of labelled pictures, none of a hidden category.
+    pool : int or None
+        Number of pictures, drawn from all, that are learned from without labels; None for all.
+    k : int
+        MAP counts the first `k` ranks.
+    """
+
+    groups: int
+    turns: int | None = None
+    n_labelled: int = 0
+    pool: int | None = None
+    k: int = 1000
+
+    kind: ClassVar[str] = "any-name"
+
+    @property
+    def label(self) -> str:
+        """Bits and labelled pictures."""
+        return f"{self.method}, {self.bits} bits, {self.n_labelled} labelled"
+
+    def dataset(self, sources: Sources) -> Dataset:
+        """The data that is searched, with all categories."""
+        return load(self.data, self.extractor, None, (), sources)
+
+    def rehearse(self, sources: Sources) -> str:
+        """Look at the data and its categories; returns the checksum."""
+        dataset = self.dataset(sources)
+        if dataset.labels is None or dataset.labels.ndim != 1:
+            raise DataError("categories can be hidden only where each picture has exactly one")
+        if not 2 <= self.groups <= len(dataset.names):
+            raise DataError(
+                f"{len(dataset.names)} categories can not be dealt into {self.groups} groups"
+            )
+        if not self.n_labelled and self.pool == 0:
+            raise DataError("without labels and without a pool, there is nothing to learn from")
+        synsets(dataset)
+        return checksum(dataset, ())
+
+    def run(self, seed: int, sources: Sources) -> Record:
+        """Scores of hidden and known names, on codes and on features."""
+        start = perf_counter()
+        codes: Features | None = None
+        turns = []
+        for case in self.cases(seed, sources):
+            if codes is None or len(case.labelled):  # without labels, all cases share their codes
+                codes = learned_codes(case)
+            turns.append(_score(case, codes) | _named(_score(case, whitened(case)), "_features"))
+        record: Record = {"seed": seed}
+        for key in turns[0]:
+            own = [turn[key] for turn in turns]
+            is_table = isinstance(own[0], Mapping)
+            record[key] = _merged(own) if is_table else float(np.mean(own))
+        return record | {"seconds": round(perf_counter() - start, 1)}
+
+    def cases(self, seed: int, sources: Sources) -> Iterator[Case]:
+        """The cases of one seed: a group of hidden categories each."""
+        dataset = self.dataset(sources)
+        rows, rng = np.arange(len(dataset)), np.random.RandomState(seed)
+        pool = rows[:0] if self.pool == 0 else draw_training(rows, self.pool, rng)
+        dealt = deal(dataset, np.arange(len(dataset.names)), self.groups, self.n_labelled, seed)
+        for labelled, seen, hidden in islice(dealt, self.turns):
+            yield Case(
+                dataset=dataset,
+                labelled=labelled,
+                seen=seen,
+                hidden=hidden,
+                sources=("wordnet",),
+                k=self.k,
+                seed=seed,
+                bits=self.bits,
+                method=self.method,
+                parameters=self.parameters,
+                pool=pool,
+            )
+
+
+def _score(case: Case, places: Features) -> Record:
+    """MAP of hidden and known names, and what was forecast for the hidden ones."""
+    known = learn(case, places)
+    ids = synsets(case.dataset)
+    assert case.dataset.labels is not None
+    asked = directions(known, [ids[number] for number in case.hidden])
+    scores = scores_of(asked, places)
+    precisions = _precisions(case, scores, case.hidden)
+    others = _known(known, ids, case.seen)
+    found = scores_of(directions(known, [ids[number] for number in others]), places)
+    names = [case.dataset.names[number] for number in case.hidden]
+    return {
+        "map": float(np.mean(precisions)),
+        "accuracy": accuracy(scores, case.hidden, case.dataset.labels),
+        "map_known": float(np.mean(_precisions(case, found, others))),
+        "found": dict(zip(names, np.round(precisions, 6).tolist(), strict=True)),
+        "certainty": {n: round(own.certainty, 6) for n, own in zip(names, asked, strict=True)},
+    }
+
+
+def _known(known: Knowledge, ids: Sequence[str], seen: Integers) -> Integers:
+    """Categories that the network was trained with, or that are labelled."""
+    return np.array([number for number in seen if known.known.below(ids[number])], dtype=np.int64)
+
+
+def _precisions(case: Case, scores: Floats, names: Integers) -> NDArray[np.float64]:
+    assert case.dataset.labels is not None
+    relevance = metrics.same_label(names, case.dataset.labels)
+    return metrics.average_precision(*metrics.real_histograms(scores, relevance), case.k)
+
+
+def _named(record: Record, ending: str) -> Record:
+    return {key + ending: value for key, value in record.items()}
+
+
+def _merged(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {key: value for table in tables for key, value in table.items()}
+
+
+def show(found: Findings) -> list[Block]:
+    """A table for each data set, the hidden names of small ones, and the check of forecasts."""
+    blocks: list[Block] = []
+    for data in found.along("data"):
+        blocks += _of_data(found.where(data=data))
+    return blocks
+
+
+HEADS = ("hidden, codes", "features", "right name, codes", "features", "known, codes", "features")
+KEYS = ("map", "accuracy", "map_known")
+
+
+def _of_data(own: Findings) -> list[Block]:
+    if not own.runs:
+        return []
+    title = Path(own.results[0].task.data).stem
+    results = sorted(own.results, key=lambda result: _size(result.task))
+    rows, by_name, forecasts = [], [], []
+    for result in results:
+        runs = [run for run in result.runs if "error" not in run]
+        if not runs:
+            continue
+        cells = [shown([run[k + e] for run in runs]) for k in KEYS for e in ("", "_features")]
+        what = _what(result.task)
+        rows.append([what, *cells])
+        forecasts.append(f"{what} {shown(_correlations(runs))}")
+        if len(runs[0]["found"]) <= 10:
+            by_name.append((what, runs))
+    table = Table([title, *HEADS], rows, f"{title}: MAP of names, and the right one of the hidden")
+    told = "Rank correlation of forecast and average precision, hidden names: "
+    return [table, *_by_name(by_name), Text(told + "; ".join(forecasts) + ".")]
+
+
+def _size(task: Any) -> tuple[int, int]:
+    return task.bits, task.n_labelled
+
+
+def _what(task: Any) -> str:
+    labelled = f"{task.n_labelled:,} labelled" if task.n_labelled else "no label"
+    return f"{task.bits} bits, {labelled}"
+
+
+def _correlations(runs: Sequence[Record]) -> list[float]:
+    """Rank correlation over the hidden names, of each run."""
+    return [
+        float(
+            spearmanr([run["certainty"][name] for name in run["found"]], [*run["found"].values()])[
+                0
+            ]
+        )
+        for run in runs
+        if len(run["found"]) > 2
+    ]
+
+
+def _by_name(found: Sequence[tuple[str, Sequence[Record]]]) -> list[Block]:
+    """A row for each hidden name, where there are few."""
+    if not found:
+        return []
+    names = sorted(found[0][1][0]["found"])
+    rows = [
+        [name, *(shown([run["found"][name] for run in runs]) for _, runs in found)]
+        for name in names
+    ]
+    return [Table(["hidden name", *(what for what, _ in found)], rows, "Each name, codes: MAP")]
+
+
+EXPERIMENT = About(
+    name="any-name",
+    runs=RUNS,
+    introduction=INTRODUCTION,
+    show=show,
+    kinds=(AnyName,),
+)
