@@ -32,6 +32,11 @@ class Problem(BaseModel):
     """Why a request failed."""
 
     detail: str = Field(description="One sentence.")
+    suggestions: dict[str, list[str]] | None = Field(
+        default=None,
+        description="For each name that nobody knows: known names that look like it.",
+        examples=[{"dgo": ["dog", "god"]}],
+    )
 
 
 class Health(BaseModel):
@@ -63,6 +68,34 @@ class Result(Item):
     )
 
 
+class OtherSense(BaseModel):
+    """Another sense of a name; a search for its key finds it."""
+
+    sense: str
+    key: str
+
+
+class Thing(BaseModel):
+    """One thing that a name names, and the sense that was taken."""
+
+    name: str
+    sense: str = Field(description="The name with the sense that was taken.")
+    synset: str | None = Field(description="WordNet id; null for a label nobody else knows.")
+    key: str | None
+    known: bool = Field(description="Whether the network or labels know it, or kinds of it.")
+    others: list[OtherSense]
+
+
+class Reading(BaseModel):
+    """What was understood of a name."""
+
+    text: str
+    things: list[Thing]
+    left_out: list[str] = Field(description="Words that were not understood.")
+    labels: list[str] = Field(description="Labels whose items come first.")
+    nothing: bool = Field(description="Whether nothing in the collection looks much like it.")
+
+
 class Asked(BaseModel):
     """What was searched for."""
 
@@ -71,9 +104,17 @@ class Asked(BaseModel):
         description="Code of the query: a search for this code finds the same as one with "
         "distance=bits; null for a name: it has no code."
     )
-    name: str | None
+    name: str | None = Field(description="The name, if nothing else is searched for.")
+    words: dict[str, float] | None = Field(
+        default=None,
+        description="Names with weights, if several are searched for, or one beside something "
+        "else; negative for what is not wanted.",
+    )
     id: int | None
     model: str = Field(description="First digits of the checksum of the model that made the codes.")
+    reading: Reading | None = Field(
+        default=None, description="What was understood of names; null if the network knows none."
+    )
 
 
 class SearchResults(BaseModel):
@@ -100,6 +141,7 @@ class LabelCount(BaseModel):
     """A label, and how many items have it."""
 
     label: str
+    name: str = Field(description="The label, or what it means if it is a WordNet id.")
     items: int
     seen: bool = Field(description="Whether the model was trained on this category.")
 
@@ -109,6 +151,9 @@ class Searches(BaseModel):
 
     picture: bool
     name: bool
+    names: bool = Field(
+        description="Whether several names can be searched for together, also with a picture."
+    )
     features: int = Field(description="How many numbers the features of a picture have.")
 
 
@@ -134,6 +179,10 @@ class Info(BaseModel):
     generation: int
     searches: Searches
     seen: list[str]
+    names: dict[str, str] = Field(
+        description="What labels and seen categories that are WordNet ids mean.",
+        examples=[{"n02084071": "dog"}],
+    )
     labels: list[LabelCount] = Field(description="The most frequent labels.")
     n_labels: int
     unlabelled: int
@@ -175,7 +224,7 @@ class WhyName(BaseModel):
     kind: Literal["name"]
     name: str
     seen: bool
-    nearest: list[NearSeen]
+    nearest: list[NearName]
     forecast: Forecast
 
 

@@ -25,7 +25,7 @@ from zshash.web.state import ServerState
 __all__ = ["create_app"]
 
 SHORT = [("POST", "/api/search")]  # routes on the shortcut around FastAPI
-OWN = ("name", "id", "code")  # parameters of GET that POST has in its body
+OWN = ("id", "code", "model")  # parameters of GET that POST has in its body
 
 
 def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
@@ -76,7 +76,8 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
 
 
 def _answer(error: ApiError) -> Response:
-    body = to_json({"detail": error.detail})
+    more = {"suggestions": error.suggestions} if error.suggestions else {}
+    body = to_json({"detail": error.detail} | more)
     return Response(body, error.status, error.headers, media_type="application/json")
 
 

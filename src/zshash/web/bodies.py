@@ -1,6 +1,7 @@
 """Bodies of requests: read within limits of size and time, and parsed by their content type."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ MOST_JSON = 4 * 2**20
 MOST_FIELDS = 256
 MOST_LETTERS = 1000  # characters of a label
 CHARSETS = ("", "utf-8", "utf8", "us-ascii")
-SEVERAL = ("label",)  # parameters that may be given more than once
+SEVERAL = ("label", "name", "without")  # parameters that may be given more than once
 TYPES = "multipart/form-data, image/*, application/octet-stream or application/json"
 
 
@@ -140,10 +141,15 @@ def explain(problems: Iterable[Any]) -> str:
     parts = []
     for problem in problems:
         steps = [str(step) for step in problem["loc"] if step not in ("query", "path")]
+        steps = steps[:1] if steps[:1] and steps[0] in SEVERAL else steps
         place = ".".join(step if len(step) <= 50 else f"{step[:50]}…" for step in steps)
         text = str(problem["msg"]).removeprefix("Value error, ")
         if problem.get("type") == "string_pattern_mismatch":  # plain words in place of the pattern
             text = "must be hexadecimal digits, two for each byte"
+        elif problem.get("type") == "string_too_short":
+            text = "must not be empty"
+        elif problem.get("type") == "too_long":
+            text = f"give at most {re.findall('[0-9]+', text)[0]} of them"
         text = text[:1].lower() + text[1:]
         parts.append(f"{place}: {text}" if place else text)
     return "; ".join(dict.fromkeys(parts[:5]))

@@ -8,6 +8,7 @@ from pathlib import Path
 from zshash._extras import MissingExtra
 from zshash.collection.errors import BusyError, CollectionError, DamagedError, OtherModel
 from zshash.index.milvus import MilvusError
+from zshash.semantics import UnknownNames
 
 __all__ = ["WRONG", "ApiError", "Busy", "describe"]
 
@@ -18,11 +19,18 @@ log = logging.getLogger("zshash.web")
 
 
 class ApiError(Exception):
-    """An answer with an error status and a sentence that says what is wrong."""
+    """An answer with an error status and a sentence that says what is wrong.
+
+    Attributes
+    ----------
+    suggestions : dict of str to list of str
+        Known names that look like each unknown name of a search; empty for other errors.
+    """
 
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers or {}
+        self.suggestions: dict[str, list[str]] = {}
 
 
 class Busy(ApiError):  # noqa: N818, reads better without Error
@@ -49,7 +57,11 @@ def describe(error: Exception, folders: Iterable[Path]) -> ApiError:
     text = str(error)
     for folder in folders:
         text = text.replace(f"{folder}: ", "").replace(f"{folder}{os.sep}", "")
-    return ApiError(status, " ".join(text.split()) or type(error).__name__)
+    answer = ApiError(status, " ".join(text.split()) or type(error).__name__)
+    for own in (error, error.__cause__):
+        if isinstance(own, UnknownNames):
+            answer.suggestions = {name: list(near) for name, near in own.suggestions.items()}
+    return answer
 
 
 def _unreachable(error: Exception) -> ApiError:

@@ -2,7 +2,14 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from zshash.collection import Query as Wanted
 from zshash.collection.operations.where import parse
@@ -19,12 +26,18 @@ __all__ = [
 ]
 
 MOST_K, MOST_LIMIT = 10_000, 200
+MOST_NAMES, MOST_LETTERS = 32, 1000  # names of one search, wanted or not; letters of a name
+MOST_WEIGHT = 1000
 LARGEST_ID = 2**63 - 1
 Id = Annotated[int, Field(ge=0, le=LARGEST_ID, description="Id of an item.")]
 Name = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
-    Field(description="Name of a category, seen or never seen."),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MOST_LETTERS),
+    Field(
+        description="Name of what pictures show, also of something that nobody labelled: a word, "
+        "one of its senses such as `crane (bird)`, a label, or a phrase.",
+        examples=["crane", "crane (bird)", "a dog on a beach"],
+    ),
 ]
 Code = Annotated[
     str,
@@ -66,8 +79,21 @@ class ItemsQuery(Query):
 
 
 class SearchParameters(ItemsQuery):
-    """Parameters of every search, without what is searched for."""
+    """Parameters of every search: names, and everything but the picture, id, code or features."""
 
+    name: list[Name] = Field(
+        default=[],
+        max_length=MOST_NAMES,
+        description="Names of what pictures show. All names are searched for together, also "
+        "together with a picture, features, an id or a code. `dog:2` counts twice.",
+        examples=[["crane (bird)"], ["dog:2", "beach"]],
+    )
+    without: list[Name] = Field(
+        default=[],
+        max_length=MOST_NAMES,
+        description="Names of what is not wanted, beside something that is searched for.",
+        examples=[["snow"]],
+    )
     k: int = Field(
         default=60, ge=1, le=MOST_K, description="How many items to find, on all pages together."
     )
@@ -81,6 +107,33 @@ class SearchParameters(ItemsQuery):
         "or a code has bits only, so both give the same.",
     )
 
+    @field_validator("name", "without", mode="before")
+    @classmethod
+    def _listed(cls, names: Any) -> Any:
+        return [names] if isinstance(names, str) else names
+
+    @property
+    def words(self) -> dict[str, float]:
+        """Names with their weights; what is not wanted has the weight −1."""
+        return dict(map(_weighed, self.name)) | dict.fromkeys(self.without, -1.0)
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        words = self.words
+        if any(not 0 < abs(weight) <= MOST_WEIGHT for weight in words.values()):
+            raise ValueError(
+                f"name: the weight of a name is a number from {-MOST_WEIGHT} to {MOST_WEIGHT}, "
+                "and not 0"
+            )
+        twice = [word for word, _ in map(_weighed, self.name) if word in self.without]
+        if twice:
+            raise ValueError(f"without: {twice[0]!r} is also a name that is searched for")
+        if words and self.radius is not None:
+            raise ValueError("a name is searched for by score, so there is no radius")
+        if words and self.distance is not None:
+            raise ValueError("a name is searched for by a score of its own: leave distance out")
+        return self
+
     @model_validator(mode="after")
     def _check_distance(self) -> Self:
         if self.distance == "real" and self.radius is not None:
@@ -90,7 +143,12 @@ class SearchParameters(ItemsQuery):
         return self
 
     def query(self, **given: Any) -> Wanted:
-        """Query of the collection for what is given, with these parameters."""
+        """Query of the collection for what is given and the names, with these parameters."""
+        words = self.words
+        if len(words) == 1 and max(words.values()) > 0 and not given:
+            given = {"name": next(iter(words))}
+        elif words:
+            given = given | {"words": words}
         return Wanted(
             **given,
             k=self.limit,
@@ -102,31 +160,37 @@ class SearchParameters(ItemsQuery):
 
 
 class SearchQuery(SearchParameters):
-    """A search by exactly one of name, id and code."""
+    """A search by names, or by an id or a code, also together with names."""
 
-    name: Name | None = None
     id: Id | None = None
     code: Code | None = None
     model: Model | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        _check_one(self, self.kinds())
-        if self.name is not None and self.radius is not None:
-            raise ValueError("a name is searched for by score, so there is no radius")
-        if self.name is not None and self.distance is not None:
-            raise ValueError("a name is searched for by a score of its own: leave distance out")
+        kinds = self.kinds()
+        n_given = sum(getattr(self, kind) is not None for kind in kinds)
+        if n_given > 1 or not (n_given or self.words):
+            raise ValueError(f"give exactly one of name, {', '.join(kinds)}, or names beside one")
+        if not n_given and max(self.words.values()) < 0:
+            raise ValueError("say what to search for, not only what is not wanted")
         _check_model(self)
         return self
 
+    @property
+    def kind(self) -> str:
+        """What is searched for: id, code or features if one is given, else name."""
+        given = (kind for kind in self.kinds() if getattr(self, kind) is not None)
+        return next(given, "name")
+
     @classmethod
     def kinds(cls) -> tuple[str, ...]:
-        """Parameters that say what is searched for; a search has exactly one of them."""
-        return ("name", "id", "code")
+        """Parameters that say what is searched for, besides names; at most one is given."""
+        return ("id", "code")
 
 
 class BodyQuery(SearchQuery):
-    """A search by exactly one of name, id, code and features."""
+    """A search by names, or by an id, a code or features, also together with names."""
 
     features: list[float] | None = Field(
         default=None,
@@ -137,8 +201,8 @@ class BodyQuery(SearchQuery):
 
     @classmethod
     def kinds(cls) -> tuple[str, ...]:
-        """Parameters that say what is searched for; a search has exactly one of them."""
-        return ("name", "id", "code", "features")
+        """Parameters that say what is searched for, besides names; at most one is given."""
+        return ("id", "code", "features")
 
 
 class WhyQuery(Query):
@@ -154,6 +218,19 @@ class WhyQuery(Query):
         _check_one(self, ("name", "id", "code"))
         _check_model(self)
         return self
+
+
+def _weighed(name: str) -> tuple[str, float]:
+    """A name and its weight.
+
+    >>> _weighed("dog:2"), _weighed("crane (bird)"), _weighed("scene: night")
+    (('dog', 2.0), ('crane (bird)', 1.0), ('scene: night', 1.0))
+    """
+    word, _, weight = name.rpartition(":")
+    try:
+        return (word.strip(), float(weight)) if word.strip() else (name, 1.0)
+    except ValueError:
+        return name, 1.0
 
 
 def _check_one(query: Any, names: tuple[str, ...]) -> None:

@@ -205,6 +205,7 @@ class ServedCollection:
             "name": query.name,
             "id": query.item,
             "model": found.model[:MODEL_DIGITS],
+            **({} if found.reading is None else {"reading": found.reading.told()}),
         }
         answer = {
             "query": asked,
