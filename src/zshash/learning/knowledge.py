@@ -19,51 +19,31 @@ predicted one, predictions of known categories from all others, which ridge give
 say what a score is worth, and how well a name is found on whose direction known categories agree.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
-from sklearn.utils import gen_batches
+from scipy.special import expit
 
-from zshash.semantics import WordNet
+from zshash.codes import code_bytes, pack, unpack
+from zshash.learning.calibration import ABSENT, QUANTILES, calibrate, fit_curve, prominence
+from zshash.learning.memberships import Membership, Memberships
+from zshash.learning.name_ridge import NameRidge
 from zshash.semantics.known import Known
-from zshash.semantics.nouns import nouns
-from zshash.semantics.senses import synset_row
+from zshash.semantics.young import grown_up
 
 __all__ = ["Direction", "Knowledge", "Membership", "learn_knowledge"]
 
-RIDGE, NAME_RIDGE = 10.0, 0.05  # ρ and λ
+RIDGE = 10.0  # ρ
 FLOOR = 0.25  # of the median deviation: categories that no picture shows are not blown up
-DOUBT = 0.1  # what a label leaves of the network's opinion that it contradicts
-ROWS_AT_ONCE = 8192
-CHECKED, CHECKED_ITEMS = 200, 2000  # categories and items that scores are calibrated with
-PRESENT, ABSENT = 0.5, 0.1  # largest probability of a category that pictures show, or do not
-FEWEST = 20  # categories that a calibration needs
-QUANTILES = 33
+RARE = 0.05  # share of the known categories that stand out less than a thing that is not there
+SAMPLE = 4000  # codes that say what scores are worth, and how well a name will be found
+MOST_NUMBERS = 2**24  # of a table with a row for each of these codes
 
 Matrix = NDArray[np.float64]
-
-
-class Membership(NamedTuple):
-    """Which pictures the user has labelled with what.
-
-    Attributes
-    ----------
-    names : list of str
-        Labels.
-    ids : list of str
-        WordNet ids of the labels; "" for a label that nobody knows.
-    labels : ndarray of shape (n, c), bool
-        The labels of each picture.
-    """
-
-    names: Sequence[str]
-    ids: Sequence[str]
-    labels: NDArray[np.bool_]
 
 
 class Direction(NamedTuple):
@@ -75,13 +55,10 @@ class Direction(NamedTuple):
         Of unit length.
     categories : list of int
         Known categories that the name is, or is above; empty if the direction is predicted.
-    certainty : float
-        Length of the predicted direction: how far known categories agree on it. 1 for a known one.
     """
 
     values: Matrix
     categories: list[int]
-    certainty: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +78,12 @@ class Knowledge:
         σ, the deviation of the scores of each category.
     intercepts : ndarray of shape (c,), float32
         Probability of each category for a code of zeros: b·Dₖ is added to it.
-    curve : ndarray of shape (2,), float32
-        Intercept and slope of the logistic curve from the cosine of an item with a predicted
-        direction to the probability; zeros if unknown.
-    chance : ndarray of shape (1,), float32
-        Probability of the best item for 99 of 100 known categories that no picture shows; −1 if
-        there are too few of these.
-    agreement : ndarray of shape (33,), float32
-        Quantiles of the certainty of known categories, each predicted from all others.
+    sample : ndarray of shape (m, bytes), uint8
+        Packed codes of some pictures that the model was learned from, at most 4,000.
+    shown : ndarray of shape (m,), int32
+        Index of the category that each of these pictures shows.
+    curves, usual, chance : ndarray, float32
+        What scores are worth, see `zshash.learning.calibration.Calibration`.
     decoder : ndarray of shape (n_bits, d), float32
         Ridge regression from codes to features, for a network that reads texts itself; d = 0 for
         other networks.
@@ -125,9 +100,11 @@ class Knowledge:
     directions: NDArray[np.float32]
     deviations: NDArray[np.float32]
     intercepts: NDArray[np.float32]
-    curve: NDArray[np.float32]
+    sample: NDArray[np.uint8]
+    shown: NDArray[np.int32]
+    curves: NDArray[np.float32]
+    usual: NDArray[np.float32]
     chance: NDArray[np.float32]
-    agreement: NDArray[np.float32]
     decoder: NDArray[np.float32]
     network: str = ""
     labels: Mapping[str, int] = field(default_factory=dict)
@@ -145,13 +122,18 @@ class Knowledge:
         return _scaled(self.directions, self.deviations)
 
     @cached_property
-    def _space(self) -> "_Space":
-        return _Space(self.ids)
+    def _ridge(self) -> NameRidge:
+        return NameRidge(self.ids)
+
+    @cached_property
+    def _signs(self) -> Matrix:
+        return 2.0 * unpack(self.sample, self.directions.shape[1]).astype(np.float64) - 1.0
 
     def direction(self, synset: str, name: str = "") -> Direction | None:
         """Query for a synset, or for a label with this name; None if nothing is known about it."""
         known = [i for i, own in enumerate(self.names) if name and own == name]
-        return self.among(known or self.known.below(synset)) or self.predicted(synset)
+        below = self.known.below(synset) or self.known.below(grown_up(synset))
+        return self.among(known or below) or self.predicted(synset)
 
     def among(self, categories: Sequence[int]) -> Direction | None:
         """Query for pictures of any of these known categories."""
@@ -161,16 +143,16 @@ class Knowledge:
 
     def predicted(self, synset: str) -> Direction | None:
         """Query for a synset, predicted from the known categories that are near to it."""
-        weights = self._space.weights(synset)
+        weights = self._ridge.weights(synset)
         if weights is None:
             return None
         values = weights @ self._scaled
         length = float(np.linalg.norm(values))
-        return Direction(values / length, [], length) if length else None
+        return Direction(values / length, []) if length else None
 
     def nearest(self, synset: str, n: int = 10) -> list[tuple[int, float]]:
         """Known categories by the cosine of their meaning with a synset, nearest first."""
-        near = self._space.cosines(synset)
+        near = self._ridge.cosines(synset)
         if near is None:
             return []
         order = np.argsort(-near, kind="stable")[:n]
@@ -185,27 +167,55 @@ class Knowledge:
 
     def probabilities(self, direction: Direction, cosines: Matrix) -> Matrix:
         """How likely items show what a name means, by their cosines; NaN if nobody can tell."""
-        known = direction.categories
-        if known:
-            total = self.directions[known].astype(np.float64).sum(axis=0)
-            products = np.asarray(cosines) * np.linalg.norm(total) * np.sqrt(len(total))
-            return np.asarray(np.clip(float(self.intercepts[known].sum()) + products, 0.0, 1.0))
-        intercept, slope = self.curve.tolist()
+        intercept, slope = self._curve(tuple(direction.categories))
         if slope <= 0:
             return np.full(np.shape(cosines), np.nan)
         return np.asarray(expit(intercept + slope * np.asarray(cosines)))
 
-    def is_nothing(self, direction: Direction, best: float) -> bool:
-        """Whether the best item is no more likely than the best one for names of other things."""
-        chance = float(self.chance[0])
-        known = direction.categories
-        return bool(known) and bool(best < chance * np.sqrt(len(known)))
+    def _curve(self, categories: tuple[int, ...]) -> tuple[float, float]:
+        """Curve from cosines to probabilities, of known categories or of a predicted name."""
+        predicted, known = self.curves.astype(np.float64)
+        direction = self.among(categories) if known.any() else None
+        if direction is None:
+            return float(predicted[0]), float(predicted[1])
+        if categories not in self._curves:
+            is_right = np.isin(self.shown, categories)
+            self._curves[categories] = fit_curve(self._cosines(direction), is_right, known)
+        return self._curves[categories]
 
-    def rank(self, certainty: float) -> float:
-        """Share of the known categories on whose direction others agree less; NaN if unknown."""
-        if not self.agreement.any():
+    @cached_property
+    def _curves(self) -> dict[tuple[int, ...], tuple[float, float]]:
+        return {}
+
+    def is_nothing(self, direction: Direction, best: float) -> bool:
+        """Whether nothing shows what a name means, by the cosine of the best item.
+
+        For a known name, the best item more likely shows something else, and scores no higher than
+        the best one for things that no picture shows. For a predicted name, the best items stand
+        out less than those of 19 of 20 known things do.
+        """
+        known = direction.categories
+        if not known:
+            return bool(self.rank(direction) < RARE)
+        total = self.directions[known].astype(np.float64).sum(axis=0)
+        score = float(self.intercepts[known].sum())
+        score += best * float(np.linalg.norm(total)) * np.sqrt(len(total))
+        is_likely = float(self.probabilities(direction, np.array(best))) >= 0.5
+        return not is_likely and bool(score < float(self.chance[0]) * np.sqrt(len(known)))
+
+    def rank(self, direction: Direction) -> float:
+        """Share of the known categories that stand out less, each predicted; NaN if unknown."""
+        if not self.usual.any():
             return float("nan")
-        return float(np.interp(certainty, self.agreement, np.linspace(0, 1, QUANTILES)))
+        own = self.prominence(direction)
+        return float(np.interp(own, self.usual, np.linspace(0, 1, QUANTILES)))
+
+    def prominence(self, direction: Direction) -> float:
+        """How far the best pictures of the sample stand out from all others."""
+        return float(prominence(self._cosines(direction)[:, None])[0])
+
+    def _cosines(self, direction: Direction) -> Matrix:
+        return np.asarray(self._signs @ direction.values / np.sqrt(len(direction.values)))
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays and facts for the file of a model."""
@@ -237,9 +247,11 @@ ARRAYS = (
     "directions",
     "deviations",
     "intercepts",
-    "curve",
+    "sample",
+    "shown",
+    "curves",
+    "usual",
     "chance",
-    "agreement",
     "decoder",
 )
 
@@ -249,51 +261,12 @@ def _fit(parts: Mapping[str, NDArray[Any]], c: int) -> bool:
     width, dimension = parts["directions"].shape[-1:], parts["decoder"].shape[-1:]
     shapes = {"directions": (c, *width), "decoder": (*width, *dimension)}
     shapes |= dict.fromkeys(("counts", "deviations", "intercepts"), (c,))
-    shapes |= {"curve": (2,), "chance": (1,), "agreement": (QUANTILES,)}
-    has_counts = parts["counts"].dtype.kind in "iu"
-    return has_counts and all(parts[key].shape == shape for key, shape in shapes.items())
-
-
-class _Space:
-    """WordNet vectors of the known names, and ridge from names to anything known about them."""
-
-    def __init__(self, ids: Sequence[str]) -> None:
-        self._n = len(ids)
-        self.places = np.array([i for i, id_ in enumerate(ids) if id_], dtype=np.int64)
-        named = [ids[place] for place in self.places]
-        self._source = WordNet(basis=named) if named else None
-        self._vectors = (
-            np.zeros((0, 0)) if self._source is None else self._source.embed(named).astype(float)
-        )
-        kernel = self._vectors @ self._vectors.T
-        self.inverse = np.linalg.inv(kernel + NAME_RIDGE * np.eye(len(kernel)))
-
-    def cosines(self, synset: str) -> Matrix | None:
-        """Cosines (c,) of known names with a synset; None if WordNet has nothing to compare."""
-        if self._source is None or not synset:
-            return None
-        try:
-            vector = self._source.embed([synset])[0].astype(float)
-        except ValueError:
-            return None
-        near = np.zeros(self._n)
-        near[self.places] = self._vectors @ vector
-        return near
-
-    def weights(self, synset: str) -> Matrix | None:
-        """α (c,), the weights of known categories for a synset."""
-        near = self.cosines(synset)
-        if near is None:
-            return None
-        weights = np.zeros(self._n)
-        weights[self.places] = self.inverse @ near[self.places]
-        return weights
-
-    def left_out(self, values: Matrix) -> Matrix:
-        """Predictions of the rows `values` of known categories, each from all others."""
-        solved = self.inverse @ values[self.places]
-        own: Matrix = values[self.places] - solved / np.diag(self.inverse)[:, None]
-        return own
+    shapes |= {"curves": (2, 2), "usual": (QUANTILES,), "chance": (1,)}
+    n = parts["shown"].shape[:1]
+    shapes |= {"shown": n, "sample": (*n, *map(code_bytes, width))}
+    kinds = {"counts": "iu", "shown": "i", "sample": "u"}
+    has_kinds = all(parts[key].dtype.kind in kind for key, kind in kinds.items())
+    return has_kinds and all(parts[key].shape == shape for key, shape in shapes.items())
 
 
 def learn_knowledge(
@@ -323,44 +296,64 @@ def learn_knowledge(
     Knowledge or None
         None if neither the network nor the user has named anything.
     """
-    columns = _Columns(categories, labelled)
-    if not columns.names and not reads_texts:
+    memberships = Memberships(categories, labelled)
+    if not memberships.names and not reads_texts:
         return None
-    n, n_bits = codes.shape
-    products, total = np.zeros((n_bits, len(columns.names))), np.zeros(len(columns.names))
-    largest = np.zeros(len(columns.names))
-    for rows, part in columns.blocks(X):
-        products += codes[rows].T.astype(np.float64) @ part
-        total += part.sum(axis=0)
-        np.maximum(largest, part.max(axis=0), out=largest)
-    products -= np.outer(codes.sum(axis=0, dtype=np.float64), total / n)
     signs = codes.astype(np.float64)
     gram = signs.T @ signs
-    directions = np.linalg.solve(gram + RIDGE * np.eye(n_bits), products).T
+    directions, intercepts = _directions(X, signs, gram, memberships)
     mean = signs.mean(axis=0)
-    spread = gram / n - np.outer(mean, mean)
+    spread = gram / len(signs) - np.outer(mean, mean)
     deviations = np.sqrt(np.maximum(np.einsum("ij,ij->i", directions @ spread, directions), 0))
-    space = _Space(columns.ids)
-    predicted = space.left_out(_scaled(directions, deviations))
-    intercepts = total / n - directions @ mean
-    checks = _Checks(codes, columns, X, largest)
-    lengths = np.linalg.norm(predicted, axis=1)
-    is_present = largest[space.places] >= PRESENT
-    usual = lengths[is_present] if is_present.sum() >= FEWEST else np.zeros(1)
+    rows = _sample(len(signs), len(memberships.names))
+    members = memberships.of(X, rows)
+    shown = members.argmax(axis=1) if members.shape[1] else np.zeros(len(rows), dtype=np.int64)
+    ridge = NameRidge(memberships.ids)
+    calibration = calibrate(
+        signs[rows],
+        shown,
+        signs[rows] @ directions.T + intercepts,
+        members.max(axis=0, initial=0.0) < ABSENT,
+        directions,
+        ridge.left_out(_scaled(directions, deviations)),
+        ridge.places,
+    )
     return Knowledge(
-        columns.names,
-        columns.ids,
-        columns.counts,
+        memberships.names,
+        memberships.ids,
+        memberships.counts,
         directions.astype(np.float32),
         deviations.astype(np.float32),
         intercepts.astype(np.float32),
-        np.array(checks.curve(predicted, space.places), dtype=np.float32),
-        np.array([checks.chance(directions, intercepts)], dtype=np.float32),
-        np.quantile(usual, np.linspace(0, 1, QUANTILES)).astype(np.float32),
-        _decoder(X if reads_texts else X[:, :0], signs, gram),
-        "" if categories is None else categories.fingerprint,
-        columns.labels,
+        pack(signs[rows] > 0),
+        shown.astype(np.int32),
+        *calibration,
+        decoder=_decoder(X if reads_texts else X[:, :0], signs, gram),
+        network="" if categories is None else categories.fingerprint,
+        labels=memberships.labels,
     )
+
+
+def _directions(
+    X: NDArray[np.float32], signs: Matrix, gram: Matrix, memberships: Memberships
+) -> tuple[Matrix, Matrix]:
+    """D (c, n_bits), see the module, and the probabilities for a code of zeros (c,)."""
+    n, n_bits = signs.shape
+    products = np.zeros((n_bits, len(memberships.names)))
+    total = np.zeros(len(memberships.names))
+    for rows, part in memberships.blocks(X):
+        products += signs[rows].T @ part
+        total += part.sum(axis=0)
+    products -= np.outer(signs.sum(axis=0), total / n)
+    solved = np.linalg.solve(gram + RIDGE * np.eye(n_bits), products)
+    directions = np.asarray(solved.T, dtype=np.float64)
+    return directions, np.asarray(total / n - directions @ signs.mean(axis=0))
+
+
+def _sample(n: int, c: int) -> NDArray[np.int64]:
+    """Rows that are spread evenly over `n` of them, fewer for many categories."""
+    most = max(1, min(n, SAMPLE, MOST_NUMBERS // max(c, 1)))
+    return np.linspace(0, n - 1, most).astype(np.int64)
 
 
 def _decoder(X: NDArray[np.float32], signs: Matrix, gram: Matrix) -> NDArray[np.float32]:
@@ -374,115 +367,3 @@ def _scaled(directions: NDArray[Any], deviations: NDArray[Any]) -> Matrix:
     seen = deviations[deviations > 0]
     floor = FLOOR * float(np.median(seen)) if seen.size else 1.0
     return np.asarray(directions, dtype=np.float64) / (deviations + floor)[:, None]
-
-
-class _Columns:
-    """Memberships of pictures in known categories, a block of rows at a time."""
-
-    def __init__(self, categories: Any, labelled: Membership | None) -> None:
-        self._head = categories
-        names = list(categories.names) if categories is not None else []
-        ids = list(categories.ids) if categories is not None else []
-        self._n_network = len(names)
-        self._labels = None if labelled is None else labelled.labels
-        known = Known(ids)
-        self._places, self._agrees = [], []
-        for name, id_ in zip(labelled.names, labelled.ids, strict=True) if labelled else ():
-            if id_ and id_ in ids:
-                self._places.append(ids.index(id_))
-            else:
-                self._places.append(len(names))
-                names, ids = [*names, name], [*ids, id_]
-            self._agrees.append(_agreeing(known, id_))
-        own = labelled.names if labelled else ()
-        self.labels = dict(zip(own, self._places, strict=True))
-        self.names, self.ids = tuple(names), tuple(ids)
-        self.counts = np.zeros(len(names), dtype=np.int64)
-        if self._labels is not None:
-            np.add.at(self.counts, self._places, self._labels.sum(axis=0))
-
-    def blocks(self, X: NDArray[np.float32]) -> Iterator[tuple[slice, Matrix]]:
-        """Slices of rows, and memberships (rows, c) of their pictures."""
-        for rows in gen_batches(len(X), ROWS_AT_ONCE):
-            yield rows, self.of(X, rows)
-
-    def of(self, X: NDArray[np.float32], rows: Any) -> Matrix:
-        """Memberships (rows, c) of the pictures `rows`."""
-        part = np.zeros((len(X[rows]), len(self.names)))
-        if self._head is not None:
-            outputs = X[rows] @ self._head.directions.T + self._head.biases
-            part[:, : self._n_network] = softmax(outputs, axis=1)
-        if self._labels is not None:
-            self._correct(part, self._labels[rows])
-        return part
-
-    def _correct(self, part: Matrix, labels: NDArray[np.bool_]) -> None:
-        """Make the labels certain, and doubt what the network says against them."""
-        weights = np.ones((len(part), self._n_network))
-        told = [column for column, agrees in enumerate(self._agrees) if agrees is not None]
-        weights[labels[:, told].any(axis=1)] = DOUBT
-        for column in told:  # of several labels, one that agrees is enough
-            agreeing = np.array(self._agrees[column], dtype=np.int64)
-            weights[np.ix_(labels[:, column], agreeing)] = 1.0
-        part[:, : self._n_network] *= weights
-        for column, place in enumerate(self._places):
-            part[labels[:, column], place] = 1.0
-
-
-def _agreeing(known: Known, synset: str) -> list[int] | None:
-    """Network's categories that a label does not contradict; None for a label nobody knows.
-
-    These are all kinds of it, and what it is a kind of.
-    """
-    row = synset_row(synset)
-    if row is None:
-        return None
-    above = {f"n{nouns().offsets[place]:08d}" for place in nouns().above(row)}
-    return known.below(synset) + [i for i, id_ in enumerate(known.ids) if id_ in above]
-
-
-class _Checks:
-    """Known categories and pictures that tell what scores are worth."""
-
-    def __init__(
-        self, codes: NDArray[np.float32], columns: _Columns, X: NDArray[np.float32], largest: Matrix
-    ) -> None:
-        step = max(1, len(codes) // CHECKED_ITEMS)
-        self._codes = codes[::step].astype(np.float64)
-        self._memberships = columns.of(X, slice(None, None, step))
-        self._largest = largest
-
-    def curve(self, directions: Matrix, places: NDArray[np.int64]) -> tuple[float, float]:
-        """Logistic curve from cosines with predicted directions to memberships."""
-        lengths = np.linalg.norm(directions, axis=1)
-        largest = np.where(lengths > 0, self._largest[places], 0.0)
-        present = np.flatnonzero(largest >= PRESENT)
-        chosen = present[np.argsort(-largest[present], kind="stable")][:CHECKED]
-        if len(chosen) < FEWEST:
-            return 0.0, 0.0
-        near = self._codes @ (directions[chosen] / lengths[chosen, None]).T
-        near /= np.sqrt(directions.shape[1])
-        return _logistic(near.ravel(), self._memberships[:, places[chosen]].ravel())
-
-    def chance(self, directions: NDArray[Any], intercepts: NDArray[Any]) -> float:
-        """Probability of the best item, for categories that no picture shows."""
-        absent = np.flatnonzero(self._largest < ABSENT)
-        if len(absent) < FEWEST:
-            return -1.0
-        best = (self._codes @ directions[absent].T + intercepts[absent]).max(axis=0)
-        return float(np.quantile(best, 0.99))
-
-
-def _logistic(x: Matrix, targets: Matrix) -> tuple[float, float]:
-    """Intercept and slope of the logistic curve that fits targets between 0 and 1, by Newton."""
-    columns = np.stack([np.ones_like(x), x])
-    beta = np.array([np.log(max(targets.mean(), 1e-9)), 0.0])
-    for _ in range(50):
-        fitted = expit(beta @ columns)
-        slope = columns @ (targets - fitted) - 1e-6 * beta
-        curvature = (columns * (fitted * (1 - fitted) + 1e-12)) @ columns.T + 1e-6 * np.eye(2)
-        step = np.linalg.solve(curvature, slope)
-        beta += np.clip(step, -5, 5)
-        if np.abs(step).max() < 1e-8:
-            break
-    return float(beta[0]), float(beta[1])

@@ -40,7 +40,7 @@ class NearName(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """Forecast of how well a category can be found, from the meaning of its name.
+    """Forecast of how well a category can be found.
 
     Attributes
     ----------
@@ -49,15 +49,17 @@ class Forecast(NamedTuple):
         Cosine of the name to the nearest name of a seen category.
     rank : float
         Share of the seen categories that are further from their nearest other category than the
-        name is from its nearest one; NaN if there are too few seen categories.
+        name is from its nearest one; NaN if there are too few seen categories. For a model that
+        knows what its network knows, share of the known categories whose best items stand out
+        less, if each is predicted from all others; NaN for a known name.
     text : str
         The forecast in words.
     """
 
     verdict: str
     similarity: float
-    rank: float
-    text: str
+    rank: float = float("nan")
+    text: str = ""
 
 
 class Meaning(NamedTuple):
@@ -216,10 +218,10 @@ def _forecast(name: str, nearest: NearName, is_seen: bool, seen: Vectors) -> For
     """Forecast for a name, from the cosines of the seen names with each other."""
     if is_seen:
         text = f"The model was trained on pictures of {name}."
-        return Forecast("seen", nearest.cosine, float("nan"), text)
+        return Forecast("seen", nearest.cosine, text=text)
     if len(seen) < FEWEST:
         text = f"The model has seen only {len(seen)} categories, too few for a forecast."
-        return Forecast("unknown", nearest.cosine, float("nan"), text)
+        return Forecast("unknown", nearest.cosine, text=text)
     among = seen @ seen.T
     np.fill_diagonal(among, -1.0)
     is_further = among.max(axis=1) < nearest.cosine
@@ -235,7 +237,7 @@ def _forecast(name: str, nearest: NearName, is_seen: bool, seen: Vectors) -> For
         f"{nearest.name}. Of the {len(seen)} seen categories {is_further.sum()} are further from "
         f"their own nearest one, {means[verdict]}. This is a hint, not a promise."
     )
-    return Forecast(verdict, nearest.cosine, rank, text)
+    return Forecast(verdict, nearest.cosine, rank, text=text)
 
 
 @lru_cache(maxsize=64)

@@ -25,7 +25,12 @@ __all__ = ["Reading", "Thing", "explain", "join", "joined", "likely_names", "rea
 
 LONGEST = 1000  # letters of a name
 SHOWN = 10
-CLOSE, FAR = 2 / 3, 1 / 3
+CLOSE, FAR = 2 / 3, 1 / 3  # ranks of a name that is likely or unlikely to be found
+EXPECTED = {
+    "close": "Its best pictures stand out clearly from all others, so they should be right.",
+    "usual": "Its best pictures stand out as usual, so some of them should be right.",
+    "far": "Its best pictures hardly stand out from all others, so expect little.",
+}
 NOTHING = 1e-9  # length of a sum of directions that is left of those that cancel out
 
 Embed = Callable[[str], NDArray[Any]]
@@ -293,33 +298,23 @@ def explain(knowledge: Knowledge, reading: Reading) -> Meaning:
 
 
 def _forecast(knowledge: Knowledge, thing: Thing, near: Sequence[NearName]) -> Forecast:
-    known = thing.direction.categories
+    known, text = thing.direction.categories, thing.text
     similarity = near[0].cosine if near else 0.0
     n_labelled = int(knowledge.counts[known].sum())
     if n_labelled:
         pictures = f"{n_labelled} labelled picture{'s' if n_labelled > 1 else ''}"
-        text = f"The model was trained on {pictures} of {thing.text}."
-        return Forecast("seen", similarity, float("nan"), text)
+        return Forecast("seen", similarity, text=f"The model learned from {pictures} of {text}.")
     if known:
         kinds = f"{len(known)} kinds of it" if len(known) > 1 else "it"
-        text = f"The network was trained to recognise {kinds}: {thing.text} should be found well."
-        return Forecast("close", similarity, float("nan"), text)
-    rank = knowledge.rank(thing.direction.certainty)
-    if np.isnan(rank) or not near:
-        return Forecast(
-            "unknown", similarity, rank, f"Nobody can say how well {thing.text} is found."
-        )
+        told = f"The network was trained to recognise {kinds}: if {text} is here, it is found."
+        return Forecast("close", similarity, text=told)
+    nearest = f"; nearest in meaning is {near[0].name}" if near else ""
+    told = f"The network does not know {text}{nearest}."
+    rank = knowledge.rank(thing.direction)
+    if np.isnan(rank):
+        return Forecast("unknown", similarity, text=f"{told} Nobody can say how well it is found.")
     verdict = "close" if rank >= CLOSE else "far" if rank < FAR else "usual"
-    expected = {
-        "close": "known things agree on how it looks, so it should be found well",
-        "usual": "expect about what a typical unknown thing gets",
-        "far": "known things hardly agree on how it looks, so expect little",
-    }
-    text = (
-        f"The network does not know {thing.text}. Nearest in meaning is {near[0].name}; "
-        f"{expected[verdict]}."
-    )
-    return Forecast(verdict, similarity, rank, text)
+    return Forecast(verdict, similarity, rank, f"{told} {EXPECTED[verdict]}")
 
 
 def likely_names(knowledge: Knowledge, signs: NDArray[Any], n: int) -> list[NearName]:

@@ -18,6 +18,7 @@ __all__ = [
 
 WORDS = {"data", "method", "extractor", "training", "pictures", "rule"}
 LISTS = {"labels", "known_to", "unseen", "tags"}
+LEAST = {"bits": 8, "radius": 0, "n_labelled": 0, "pool": 0}
 
 
 def refuse_unknown(
@@ -47,7 +48,7 @@ def checked(origin: str, key: str, value: Any) -> Any:
     if key in LISTS and (key != "unseen" or not isinstance(value, int)):
         also = " or a number of at least 1" if key == "unseen" else ""
         raise DataError(f"{origin}: {key} is {value!r}, and must be a list of texts{also}")
-    check_number(origin, key, value, 8 if key == "bits" else 0 if key == "radius" else 1)
+    check_number(origin, key, value, LEAST.get(key, 1))
     return value
 
 

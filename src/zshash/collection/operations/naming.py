@@ -153,10 +153,10 @@ def best_by_reading(
         return scores, ids, reading
     assert model.knowledge is not None
     direction = reading.things[0].direction
-    likely = model.knowledge.probabilities(direction, scores)
-    scores = scores if np.isnan(likely).any() else likely
     nothing = not n_first and bool(len(ids))
     nothing = nothing and model.knowledge.is_nothing(direction, float(scores[0]))
+    likely = model.knowledge.probabilities(direction, scores)
+    scores = scores if np.isnan(likely).any() else likely
     scores[:n_first] = 1.0
     return scores, ids, replace(reading, nothing=nothing)
 

@@ -19,13 +19,15 @@ from zshash.evaluation.report.document import Block, Table, Text
 from zshash.evaluation.statistics import shown
 from zshash.evaluation.tasks import Record
 from zshash.learning.knowledge import Knowledge
-from zshash.studies.data import Sources, load
+from zshash.studies.data import Sources
 from zshash.studies.experiments import About
 from zshash.studies.findings import Findings
 from zshash.studies.names2026.baselines.baseline import Floats, Integers
 from zshash.studies.names2026.cases import Case, deal
+from zshash.studies.names2026.features import half_precision
 from zshash.studies.names2026.shipped import (
     Features,
+    decoded_scores,
     directions,
     learn,
     learned_codes,
@@ -44,7 +46,9 @@ INTRODUCTION = (
     "categories that the network was trained with; *known* names are the others. Codes are "
     "learned from the pictures themselves and from labels of some of them, without statistics of "
     "other pictures. *Features* stand for the same rule on the first 256 whitened components "
-    "instead of bits."
+    "instead of bits. *Decoded* stands for another rule on the same codes: features are read from "
+    "the bits by ridge regression, and compared with directions of the network’s last layer; the "
+    "directions of hidden names are predicted by the same ridge."
 )
 RUNS = """
 title = "Search by any name, with no label at all"
@@ -135,7 +139,7 @@ class AnyName(MethodTask):
 
     def dataset(self, sources: Sources) -> Dataset:
         """The data that is searched, with all categories."""
-        return load(self.data, self.extractor, None, (), sources)
+        return half_precision(self.data, self.extractor, sources)
 
     def rehearse(self, sources: Sources) -> str:
         """Look at the data and its categories; returns the checksum."""
@@ -159,7 +163,10 @@ class AnyName(MethodTask):
         for case in self.cases(seed, sources):
             if codes is None or len(case.labelled):  # without labels, all cases share their codes
                 codes = learned_codes(case)
-            turns.append(_score(case, codes) | _named(_score(case, whitened(case)), "_features"))
+            features = _named(_score(case, whitened(case)), "_features")
+            turns.append(
+                _score(case, codes) | _outlook(case, codes) | _decoded(case, codes) | features
+            )
         record: Record = {"seed": seed}
         for key in turns[0]:
             own = [turn[key] for turn in turns]
@@ -190,22 +197,45 @@ class AnyName(MethodTask):
 
 
 def _score(case: Case, places: Features) -> Record:
-    """MAP of hidden and known names, and what was forecast for the hidden ones."""
-    known = learn(case, places)
-    ids = synsets(case.dataset)
-    assert case.dataset.labels is not None
-    asked = directions(known, [ids[number] for number in case.hidden])
-    scores = scores_of(asked, places)
-    precisions = _precisions(case, scores, case.hidden)
+    """MAP of hidden and of known names, and how often the right one of the hidden is taken."""
+    known, ids = learn(case, places), synsets(case.dataset)
+
+    def rank(numbers: Integers) -> Floats:
+        return scores_of(directions(known, [ids[number] for number in numbers]), places)
+
     others = _known(known, ids, case.seen)
-    found = scores_of(directions(known, [ids[number] for number in others]), places)
-    names = [case.dataset.names[number] for number in case.hidden]
+    return _scores(case, rank(case.hidden), rank(others), others)
+
+
+def _scores(case: Case, hidden: Floats, known: Floats, others: Integers) -> Record:
+    assert case.dataset.labels is not None
     return {
-        "map": float(np.mean(precisions)),
-        "accuracy": accuracy(scores, case.hidden, case.dataset.labels),
-        "map_known": float(np.mean(_precisions(case, found, others))),
+        "map": float(np.mean(_precisions(case, hidden, case.hidden))),
+        "accuracy": accuracy(hidden.astype(np.float64), case.hidden, case.dataset.labels),
+        "map_known": float(np.mean(_precisions(case, known, others))),
+    }
+
+
+def _decoded(case: Case, codes: Features) -> Record:
+    """Scores of decoded codes, for comparison."""
+    ids = synsets(case.dataset)
+    others = _known(learn(case, codes), ids, case.seen)
+    numbers = [*case.hidden, *others]
+    scores = decoded_scores(case, codes, [ids[number] for number in numbers])
+    n = len(case.hidden)
+    return _named(_scores(case, scores[:n], scores[n:], others), "_decoded")
+
+
+def _outlook(case: Case, codes: Features) -> Record:
+    """Average precision of each hidden name, and what was forecast for it."""
+    known, ids = learn(case, codes), synsets(case.dataset)
+    asked = directions(known, [ids[number] for number in case.hidden])
+    precisions = _precisions(case, scores_of(asked, codes), case.hidden)
+    names = [case.dataset.names[number] for number in case.hidden]
+    forecasts = [round(known.prominence(own), 6) for own in asked]
+    return {
         "found": dict(zip(names, np.round(precisions, 6).tolist(), strict=True)),
-        "certainty": {n: round(own.certainty, 6) for n, own in zip(names, asked, strict=True)},
+        "forecast": dict(zip(names, forecasts, strict=True)),
     }
 
 
@@ -236,7 +266,9 @@ def show(found: Findings) -> list[Block]:
     return blocks
 
 
-HEADS = ("hidden, codes", "features", "right name, codes", "features", "known, codes", "features")
+HEADS = ("codes", "decoded", "features")
+SCORES = ("hidden", "right name", "known")
+ENDINGS = ("", "_decoded", "_features")
 KEYS = ("map", "accuracy", "map_known")
 
 
@@ -250,13 +282,14 @@ def _of_data(own: Findings) -> list[Block]:
         runs = [run for run in result.runs if "error" not in run]
         if not runs:
             continue
-        cells = [shown([run[k + e] for run in runs]) for k in KEYS for e in ("", "_features")]
+        cells = [shown([run[key + end] for run in runs]) for key in KEYS for end in ENDINGS]
         what = _what(result.task)
         rows.append([what, *cells])
         forecasts.append(f"{what} {shown(_correlations(runs))}")
         if len(runs[0]["found"]) <= 10:
             by_name.append((what, runs))
-    table = Table([title, *HEADS], rows, f"{title}: MAP of names, and the right one of the hidden")
+    heads = [f"{score}, {head}" for score in SCORES for head in HEADS]
+    table = Table([title, *heads], rows, f"{title}: MAP of names, and the right one of the hidden")
     told = "Rank correlation of forecast and average precision, hidden names: "
     return [table, *_by_name(by_name), Text(told + "; ".join(forecasts) + ".")]
 
@@ -272,15 +305,8 @@ def _what(task: Any) -> str:
 
 def _correlations(runs: Sequence[Record]) -> list[float]:
     """Rank correlation over the hidden names, of each run."""
-    return [
-        float(
-            spearmanr([run["certainty"][name] for name in run["found"]], [*run["found"].values()])[
-                0
-            ]
-        )
-        for run in runs
-        if len(run["found"]) > 2
-    ]
+    pairs = [(list(run["forecast"].values()), list(run["found"].values())) for run in runs]
+    return [float(spearmanr(*pair)[0]) for pair in pairs if len(pair[0]) > 2]
 
 
 def _by_name(found: Sequence[tuple[str, Sequence[Record]]]) -> list[Block]:

@@ -1,14 +1,26 @@
-"""Features as every baseline takes them: directions from the mean of the labelled pictures."""
+"""Features of a data set in half precision, and as every baseline takes them."""
+
+from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zshash.datasets import Dataset
+from zshash.studies.data import Sources, load
 from zshash.studies.names2026.baselines.baseline import Integers
 
-__all__ = ["prepared"]
+__all__ = ["half_precision", "prepared"]
 
 N_COMPONENTS = 256
 Features = NDArray[np.float32]
+
+
+@lru_cache(maxsize=1)
+def half_precision(name: str, extractor: str | None, sources: Sources) -> Dataset:
+    """A data set with all categories, whose features are rounded as in files of features."""
+    data = load(name, extractor, None, (), sources)
+    return replace(data, X=data.X.astype(np.float16).astype(np.float32))
 
 
 def prepared(

@@ -8,17 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.datasets import DataError, Dataset
+from zshash.datasets.data import number_labels
 from zshash.hashing.registry import METHODS
 from zshash.images import Categories, extractor
 from zshash.learning.categories import categories
 from zshash.learning.fitting import fit_timed, membership
-from zshash.learning.knowledge import Direction, Knowledge, learn_knowledge
+from zshash.learning.knowledge import RIDGE, Direction, Knowledge, learn_knowledge
+from zshash.learning.name_ridge import NameRidge
 from zshash.learning.targets import WORDNET, label_meanings
 from zshash.semantics import WordNet
 from zshash.semantics.known import Known
 from zshash.studies.names2026.cases import Answer, Case
 
 __all__ = [
+    "decoded_scores",
     "directions",
     "known_besides",
     "learn",
@@ -127,9 +130,33 @@ def scores_of(asked: Sequence[Direction], places: Features) -> NDArray[np.float6
     return np.stack([own.values for own in asked]) @ places.T.astype(np.float64)
 
 
+def decoded_scores(case: Case, codes: Features, ids: Sequence[str]) -> NDArray[np.float64]:
+    """Scores (queries, pictures) of decoded codes, for comparison with the rule above.
+
+    Features x̃ = bA are read from a code b by ridge regression, and the score is their cosine with
+    the mean direction, less that of all, of the network's categories at or below a synset. For any
+    other synset, ridge from names predicts the direction.
+    """
+    known = known_besides(case)
+    X = case.dataset.X[case.learned].astype(np.float64)
+    signs = codes[case.learned].astype(np.float64)
+    gram = signs.T @ signs + RIDGE * np.eye(signs.shape[1])
+    decoder = np.linalg.solve(gram, signs.T @ (X - X.mean(axis=0)))
+    lengths = np.sqrt(np.einsum("ij,jk,ik->i", codes, decoder @ decoder.T, codes))
+    head = known.directions - known.directions.mean(axis=0)
+    below, ridge = Known(known.ids), NameRidge(known.ids)
+    asked = []
+    for synset in ids:
+        weights, own = ridge.weights(synset), below.below(synset)
+        assert weights is not None
+        direction = head[own].mean(axis=0) if own else weights @ head
+        asked.append(decoder @ direction / np.linalg.norm(direction))
+    return np.asarray(np.stack(asked) @ codes.T / np.maximum(lengths, np.finfo(float).tiny))
+
+
 def _training(case: Case) -> Dataset:
     """The data set with the labels of the labelled pictures alone."""
     labels = np.full(len(case.dataset), -1)
     assert case.dataset.labels is not None
     labels[case.labelled] = case.dataset.labels[case.labelled]
-    return replace(case.dataset, labels=labels)
+    return replace(case.dataset, labels=number_labels(labels, len(case.dataset.names)))
