@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from tests.web.browser.album import make_album
+from tests.web.browser.knowing import make_knowing
+from tests.web.browser.visiting import WIDE, Visit
 from tests.web.running import running
 from zshash import LSH, Collection
 from zshash.studies.demo import make_collection
@@ -20,6 +22,8 @@ TOKEN = "a-token-of-these-tests"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 JSON = {"Content-Type": "application/json"}
 SECONDS = 60
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+USUAL = WIDE | {"reduced_motion": "reduce"}
 
 
 class Answer(NamedTuple):
@@ -122,6 +126,25 @@ def client(folder):
         yield Client(address)
 
 
+@pytest.fixture(scope="session")
+def knowing(tmp_path_factory):
+    """A collection whose network knows names, which no test changes."""
+    return make_knowing(tmp_path_factory.mktemp("knowing"))
+
+
+@pytest.fixture(scope="session")
+def pets(knowing):
+    with Collection.open(knowing) as collection:
+        yield collection
+
+
+@pytest.fixture(scope="session")
+def knower(knowing):
+    """Of a server over a collection whose network knows names."""
+    with running(knowing) as address:
+        yield Client(address)
+
+
 @pytest.fixture
 def copied(folder, tmp_path):
     """A collection that a test may change."""
@@ -171,3 +194,38 @@ def gate():
     event = threading.Event()
     yield event
     event.set()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser):
+    """Where most pages are opened; a context of one's own costs time."""
+    with browser.new_context(**USUAL) as context:
+        yield context
+
+
+@pytest.fixture
+def visit(browser, context):
+    """Opens pages, and fails the test if one of them did what no page may do."""
+    visits, own = [], []
+
+    def open_page(address, **options):
+        if options:
+            own.append(browser.new_context(**(USUAL | options)))
+        visits.append(Visit(own[-1] if options else context, address))
+        return visits[-1]
+
+    yield open_page
+    for one in visits:
+        one.page.close()
+    for one in own:
+        one.close()
+    assert [wrong for one in visits for wrong in one.wrong] == []

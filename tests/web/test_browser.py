@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-api = pytest.importorskip(
+pytest.importorskip(
     "playwright.sync_api", reason="no Playwright: pip install playwright lets these tests run"
 )
 pytest.importorskip("uvicorn", reason="no web service: pip install '.[web]' lets these tests run")
 
-import zshash.web  # noqa: E402
-from tests.web.browser.album import CATEGORIES, EACH, make_album, png  # noqa: E402
-from tests.web.browser.audit import problems  # noqa: E402
-from tests.web.browser.visiting import PHONE, PICTURES, WIDE, Visit  # noqa: E402
-from tests.web.running import running  # noqa: E402
-from zshash import LSH, Collection  # noqa: E402
+import zshash.web
+from tests.web.browser.album import CATEGORIES, EACH, make_album, png
+from tests.web.browser.audit import problems
+from tests.web.browser.visiting import PHONE, PICTURES
+from tests.web.conftest import CHROMIUM
+from tests.web.running import running
+from zshash import LSH, Collection
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(
@@ -28,7 +28,6 @@ pytestmark = [
     ),
 ]
 STATIC = Path(zshash.web.__file__).parent / "static"
-USUAL = WIDE | {"reduced_motion": "reduce"}
 TOKEN = "a-token-of-these-tests"
 N = EACH * len(CATEGORIES)
 SHIFTED = """() => new Promise((resolve) => {
@@ -38,14 +37,6 @@ SHIFTED = """() => new Promise((resolve) => {
   }).observe({ type: "layout-shift", buffered: true });
   setTimeout(() => resolve(sum), 100);
 })"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -64,32 +55,6 @@ def writable(album, tmp_path):
     copy = shutil.copytree(album, tmp_path / "album")
     with running(copy, writable=True, token=TOKEN) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def context(browser):
-    """Where most pages are opened; a context of one's own costs time."""
-    with browser.new_context(**USUAL) as context:
-        yield context
-
-
-@pytest.fixture
-def visit(browser, context):
-    """Opens pages, and fails the test if one of them did what no page may do."""
-    visits, own = [], []
-
-    def open_page(address, **options):
-        if options:
-            own.append(browser.new_context(**(USUAL | options)))
-        visits.append(Visit(own[-1] if options else context, address))
-        return visits[-1]
-
-    yield open_page
-    for one in visits:
-        one.page.close()
-    for one in own:
-        one.close()
-    assert [wrong for one in visits for wrong in one.wrong] == []
 
 
 def test_start(server, visit):

@@ -59,6 +59,11 @@ def writing_schema(writing):
 
 
 @pytest.fixture(scope="module")
+def knowing_schema(knower):
+    return described(knower.address)
+
+
+@pytest.fixture(scope="module")
 def session():
     with requests.Session() as opened:
         yield opened
@@ -125,6 +130,16 @@ def test_a_writing_server_answers_as_described(writing_schema, operation, sessio
     try_all(writing_schema, operation, check)
 
 
+@pytest.mark.parametrize(
+    "operation", ["GET /api/info", "GET /api/search", "POST /api/search", "GET /api/why"]
+)
+def test_a_server_that_knows_names_answers_as_described(knowing_schema, operation, session):
+    def check(case):
+        check_answer(case, session, {}, [*EXCLUDED, unsupported_method])
+
+    try_all(knowing_schema, operation, check)
+
+
 STRANGE = {
     "empty": "",
     "nul": "%00",
@@ -180,7 +195,7 @@ def check_problem(status, content, folder):
     assert status in {200, 400, 404, 413, 415, 422}
     assert str(folder.parent).encode() not in content
     if status != 200:
-        assert list(json.loads(content)) == ["detail"]
+        assert list(json.loads(content)) in (["detail"], ["detail", "suggestions"])
 
 
 @pytest.mark.parametrize("value", STRANGE.values(), ids=STRANGE)
@@ -188,6 +203,22 @@ def test_strange_values_are_refused_in_a_sentence(reading, digits, value):
     for target in TARGETS:
         status, content = ask(reading, target.format(value))
         check_problem(status, content, digits)
+
+
+NAMED = [
+    *(f"/api/{route}?name={{}}" for route in ("search", "why")),
+    *(f"/api/search?name=dog&{name}={{}}" for name in ("name", "without", "label", "where")),
+    *(f"/api/search?name=dog{letter}{{}}" for letter in (":", "%20", "(", ".n.", "%20-")),
+    "/api/search?without={}",
+    "/api/search?name[]={}",
+]
+
+
+@pytest.mark.parametrize("value", STRANGE.values(), ids=STRANGE)
+def test_strange_names_are_refused_in_a_sentence(knower, knowing, value):
+    for target in NAMED:
+        status, content = ask(knower.address, target.format(value))
+        check_problem(status, content, knowing)
 
 
 BODIES = {

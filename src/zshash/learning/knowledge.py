@@ -12,7 +12,8 @@ be read from a code b. So a name becomes a real-valued query, which an index ans
 - a name at or above known categories: the sum of their directions, as probabilities add up;
 - any other name y: kernel ridge from names to directions, Σₖ αₖ Dₖ/σₖ with α = (K + λI)⁻¹ k(y).
   K holds the cosines of the WordNet vectors of known names, k(y) those of y, and σₖ the deviation
-  of b·Dₖ.
+  of b·Dₖ. What this shares with a labelled category is mostly taken away: pictures that a label
+  calls something else are not what is asked for.
 
 For a known name, the score of an item is the probability itself, as far as a code tells it. For a
 predicted one, predictions of known categories from all others, which ridge gives in closed form,
@@ -33,6 +34,8 @@ from zshash.learning.calibration import ABSENT, QUANTILES, calibrate, fit_curve,
 from zshash.learning.memberships import Membership, Memberships
 from zshash.learning.name_ridge import NameRidge
 from zshash.semantics.known import Known
+from zshash.semantics.nouns import nouns
+from zshash.semantics.senses import synset_row
 from zshash.semantics.young import grown_up
 
 __all__ = ["Direction", "Knowledge", "Membership", "learn_knowledge"]
@@ -40,6 +43,7 @@ __all__ = ["Direction", "Knowledge", "Membership", "learn_knowledge"]
 RIDGE = 10.0  # ρ
 FLOOR = 0.25  # of the median deviation: categories that no picture shows are not blown up
 RARE = 0.05  # share of the known categories that stand out less than a thing that is not there
+LABELLED = 0.6  # part of what a predicted direction shares with labelled things that is taken away
 SAMPLE = 4000  # codes that say what scores are worth, and how well a name will be found
 MOST_NUMBERS = 2**24  # of a table with a row for each of these codes
 
@@ -146,9 +150,19 @@ class Knowledge:
         weights = self._ridge.weights(synset)
         if weights is None:
             return None
-        values = weights @ self._scaled
-        length = float(np.linalg.norm(values))
-        return Direction(values / length, []) if length else None
+        values = self._without_labelled(_unit(weights @ self._scaled), synset)
+        return Direction(values, []) if values.any() else None
+
+    def _without_labelled(self, values: Matrix, synset: str) -> Matrix:
+        """A predicted direction, less what it shares with labelled things that it is no kind of."""
+        row = synset_row(synset)
+        above = set() if row is None else set(nouns().above(row))
+        named = [place for place in np.flatnonzero(self.counts) if self.ids[place]]
+        others = [place for place in named if synset_row(self.ids[place]) not in above]
+        directions = np.array([_unit(self.directions[place]) for place in others])
+        if not others:
+            return values
+        return _unit(values - LABELLED * np.maximum(directions @ values, 0) @ directions)
 
     def nearest(self, synset: str, n: int = 10) -> list[tuple[int, float]]:
         """Known categories by the cosine of their meaning with a synset, nearest first."""
@@ -216,6 +230,11 @@ class Knowledge:
 
     def _cosines(self, direction: Direction) -> Matrix:
         return np.asarray(self._signs @ direction.values / np.sqrt(len(direction.values)))
+
+    def spread(self, values: NDArray[Any]) -> float:
+        """Deviation of the scores of items for a query; 1 if nothing is known of it."""
+        deviation = float((self._signs @ values).std()) if len(self.sample) else 0.0
+        return deviation or 1.0
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays and facts for the file of a model."""
@@ -360,6 +379,12 @@ def _decoder(X: NDArray[np.float32], signs: Matrix, gram: Matrix) -> NDArray[np.
     """Ridge regression from codes to features less their mean, (n_bits, d)."""
     products = signs.T @ (X - X.mean(axis=0))
     return np.linalg.solve(gram + RIDGE * np.eye(len(gram)), products).astype(np.float32)
+
+
+def _unit(values: NDArray[Any]) -> Matrix:
+    """A direction of unit length; zeros stay zeros."""
+    values = np.asarray(values, dtype=np.float64)
+    return np.asarray(values / (np.linalg.norm(values) or 1.0))
 
 
 def _scaled(directions: NDArray[Any], deviations: NDArray[Any]) -> Matrix:

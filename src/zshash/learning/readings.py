@@ -153,7 +153,7 @@ def read_name(
         raise NamesError(f"a name of {len(text)} letters is too long: write at most {LONGEST}")
     own = _labelled(knowledge, tuple(labels))
     if embed is not None:
-        values = join([(np.asarray(embed(text), dtype=np.float64), 1.0)])
+        values = join(knowledge, [(np.asarray(embed(text), dtype=np.float64), 1.0)])
         thing = Thing(text, None, (), Direction(values, []), own.called(text))
         return Reading(text, (thing,), (), values)
     found, left_out = ((text,), ()) if own.called(text) else read_phrase(text, own.knows)
@@ -161,20 +161,17 @@ def read_name(
         vocabulary = [*nouns().lemmas, *map(normalise, (*labels, *knowledge.names))]
         raise UnknownNames({"WordNet": suggest([text], vocabulary)})
     things = tuple(_thing(knowledge, name, own) for name in found)
-    values = join([(thing.direction.values, 1.0) for thing in things])
+    values = join(knowledge, [(thing.direction.values, 1.0) for thing in things])
     return Reading(text, things, left_out, values)
 
 
-def join(parts: Sequence[tuple[NDArray[Any], float]]) -> NDArray[np.float64]:
-    """One query from several: the weighted sum of their directions, of unit length.
+def join(knowledge: Knowledge, parts: Sequence[tuple[NDArray[Any], float]]) -> NDArray[np.float64]:
+    """One query from several, of unit length: the weighted sum of their directions.
 
-    >>> join([(np.array([2.0, 0.0]), 1.0), (np.array([0.0, 3.0]), -1.0)]).round(2)
-    array([ 0.71, -0.71])
+    The scores of every part spread equally far over the items, so that all parts count.
     """
     largest = max(abs(weight) for _, weight in parts)
-    total = sum(
-        weight / largest * values / (np.linalg.norm(values) or 1.0) for values, weight in parts
-    )
+    total = sum(weight / largest * values / knowledge.spread(values) for values, weight in parts)
     length = float(np.linalg.norm(total))
     if length < NOTHING:
         raise NamesError("the parts of the query cancel out: leave one of them out")
@@ -290,7 +287,7 @@ def explain(knowledge: Knowledge, reading: Reading) -> Meaning:
     thing = reading.things[0]
     synset = "" if thing.sense is None else thing.sense.synset
     near = [
-        NearName(knowledge.names[place], cosine, bool(knowledge.counts[place]))
+        NearName(_called(knowledge, place), cosine, bool(knowledge.counts[place]))
         for place, cosine in knowledge.nearest(synset, SHOWN)
     ]
     n_labelled = int(knowledge.counts[thing.direction.categories].sum())
@@ -320,9 +317,16 @@ def _forecast(knowledge: Knowledge, thing: Thing, near: Sequence[NearName]) -> F
 def likely_names(knowledge: Knowledge, signs: NDArray[Any], n: int) -> list[NearName]:
     """Known categories that a code of −1 and 1 fits best."""
     return [
-        NearName(knowledge.names[place], cosine, bool(knowledge.counts[place]))
+        NearName(_called(knowledge, place), cosine, bool(knowledge.counts[place]))
         for place, cosine in knowledge.likely(signs, n)
     ]
+
+
+def _called(knowledge: Knowledge, place: int) -> str:
+    """Name of a known category for a person: its sense in place of its WordNet id."""
+    name, synset = knowledge.names[place], knowledge.ids[place]
+    is_plain = not synset or synset not in name
+    return name if is_plain else next((own.text for own in senses(synset)), name)
 
 
 def joined(
@@ -343,5 +347,5 @@ def joined(
     things = tuple(thing for own, _ in read for thing in own.things)
     left_out = tuple(word for own, _ in read for word in own.left_out)
     text = ", ".join(word if weight > 0 else f"not {word}" for word, weight in words.items())
-    values = join([*others, *parts])
+    values = join(knowledge, [*others, *parts])
     return Reading(text, things, left_out, values, is_joint=True)

@@ -34,7 +34,7 @@ class Problem(BaseModel):
     detail: str = Field(description="One sentence.")
     suggestions: dict[str, list[str]] | None = Field(
         default=None,
-        description="For each name that nobody knows: known names that look like it.",
+        description="For each name that nobody knows: known names that look like it, if any.",
         examples=[{"dgo": ["dog", "god"]}],
     )
 
@@ -180,8 +180,12 @@ class Info(BaseModel):
     searches: Searches
     seen: list[str]
     names: dict[str, str] = Field(
-        description="What labels and seen categories that are WordNet ids mean.",
+        description="What labels and known categories mean that are WordNet ids.",
         examples=[{"n02084071": "dog"}],
+    )
+    examples: list[str] = Field(
+        description="Names to begin with: what the network recognises in most items; empty if it "
+        "knows no names."
     )
     labels: list[LabelCount] = Field(description="The most frequent labels.")
     n_labels: int
@@ -194,26 +198,22 @@ class Info(BaseModel):
     limits: Limits
 
 
-class NearSeen(BaseModel):
-    """A seen category that is near in meaning."""
+class NearName(BaseModel):
+    """A category that is near in meaning."""
 
     name: str
     cosine: float
-
-
-class NearName(NearSeen):
-    """A category that is near in meaning."""
-
-    seen: bool
+    seen: bool = Field(description="Whether the model learned from pictures with this label.")
 
 
 class Forecast(BaseModel):
     """Forecast of how well a category is found, from the meaning of its name."""
 
     verdict: Literal["seen", "close", "usual", "far", "unknown"]
-    similarity: float = Field(description="Cosine to the nearest name of a seen category.")
+    similarity: float = Field(description="Cosine to the nearest name of a known category.")
     rank: float | None = Field(
-        description="Share of the seen categories whose own nearest seen category is further away."
+        description="Share of the known categories that are harder to find by their names alone; "
+        "null if the name is known itself, or nobody can say."
     )
     text: str
 
@@ -223,7 +223,7 @@ class WhyName(BaseModel):
 
     kind: Literal["name"]
     name: str
-    seen: bool
+    seen: bool = Field(description="Whether the model learned from pictures with this label.")
     nearest: list[NearName]
     forecast: Forecast
 

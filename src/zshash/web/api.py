@@ -42,7 +42,11 @@ SEARCH_BODY = {
             "schema": {
                 "type": "object",
                 "required": ["picture"],
-                "properties": {"picture": {"type": "string", "format": "binary"}},
+                "properties": {
+                    "picture": {"type": "string", "format": "binary"},
+                    "name": {"type": "array", "items": {"type": "string"}},
+                    "without": {"type": "array", "items": {"type": "string"}},
+                },
             }
         },
         "image/*": BYTES,
@@ -144,10 +148,10 @@ def _add_search(router: APIRouter, state: ServerState) -> None:
     served = state.served
 
     async def by_query(query: SearchQuery, started: float) -> Response:
-        kind = next(kind for kind in ("name", "id", "code") if getattr(query, kind) is not None)
-        code = None if query.code is None else bytes.fromhex(query.code)
-        own = query.query(name=query.name, item=query.id, code=code, model=query.model)
-        question = Question(kind, own, query.limit, started)
+        given: dict[str, Any] = {} if query.id is None else {"item": query.id}
+        if query.code is not None:
+            given = {"code": bytes.fromhex(query.code), "model": query.model}
+        question = Question(query.kind, query.query(**given), query.limit, started)
         return _json(await state.search(question, query))
 
     async def by_picture(picture: bytes, how: SearchParameters, started: float) -> Response:
@@ -159,7 +163,7 @@ def _add_search(router: APIRouter, state: ServerState) -> None:
         "/api/search", response_model=answers.SearchResults, responses=problems(404, 409, 422)
     )
     async def search(query: Annotated[SearchQuery, Query()]) -> Response:
-        """Find items by the name of a category, by the id of an item, or by a code."""
+        """Find items by the names of what they show, by the id of an item, or by a code."""
         return await by_query(query, perf_counter())
 
     @router.post(
@@ -169,7 +173,7 @@ def _add_search(router: APIRouter, state: ServerState) -> None:
         openapi_extra={"requestBody": SEARCH_BODY},
     )
     async def search_with(request: Request) -> Response:
-        """Find items by a picture, by its features, or by anything else as JSON.
+        """Find items by a picture or its features, also together with names, or by JSON.
 
         Parameters are in the query string; with a form they may also be its fields; with JSON they
         are in the body.

@@ -148,6 +148,8 @@ def explain(problems: Iterable[Any]) -> str:
             text = "must be hexadecimal digits, two for each byte"
         elif problem.get("type") == "string_too_short":
             text = "must not be empty"
+        elif problem.get("type") == "string_too_long":
+            text = f"has at most {re.findall('[0-9]+', text)[0]} characters"
         elif problem.get("type") == "too_long":
             text = f"give at most {re.findall('[0-9]+', text)[0]} of them"
         text = text[:1].lower() + text[1:]

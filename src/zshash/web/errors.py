@@ -24,7 +24,8 @@ class ApiError(Exception):
     Attributes
     ----------
     suggestions : dict of str to list of str
-        Known names that look like each unknown name of a search; empty for other errors.
+        Known names that look like each unknown name of a search, if there are any; empty for
+        other errors.
     """
 
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:

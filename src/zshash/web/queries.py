@@ -28,6 +28,7 @@ __all__ = [
 MOST_K, MOST_LIMIT = 10_000, 200
 MOST_NAMES, MOST_LETTERS = 32, 1000  # names of one search, wanted or not; letters of a name
 MOST_WEIGHT = 1000
+BESIDE = ("features",)  # what names can be searched for together with
 LARGEST_ID = 2**63 - 1
 Id = Annotated[int, Field(ge=0, le=LARGEST_ID, description="Id of an item.")]
 Name = Annotated[
@@ -84,8 +85,9 @@ class SearchParameters(ItemsQuery):
     name: list[Name] = Field(
         default=[],
         max_length=MOST_NAMES,
-        description="Names of what pictures show. All names are searched for together, also "
-        "together with a picture, features, an id or a code. `dog:2` counts twice.",
+        description="Names of what pictures show. Several names are searched for together, also "
+        "together with a picture or features, but not with an id or a code. `dog:2` counts twice. "
+        "A collection takes several if its `searches.names` in /api/info is true.",
         examples=[["crane (bird)"], ["dog:2", "beach"]],
     )
     without: list[Name] = Field(
@@ -114,8 +116,9 @@ class SearchParameters(ItemsQuery):
 
     @property
     def words(self) -> dict[str, float]:
-        """Names with their weights; what is not wanted has the weight −1."""
-        return dict(map(_weighed, self.name)) | dict.fromkeys(self.without, -1.0)
+        """Names with their weights, which are negative for what is not wanted."""
+        unwanted = {word: -abs(weight) for word, weight in map(_weighed, self.without)}
+        return dict(map(_weighed, self.name)) | unwanted
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
@@ -125,7 +128,8 @@ class SearchParameters(ItemsQuery):
                 f"name: the weight of a name is a number from {-MOST_WEIGHT} to {MOST_WEIGHT}, "
                 "and not 0"
             )
-        twice = [word for word, _ in map(_weighed, self.name) if word in self.without]
+        unwanted = {word for word, _ in map(_weighed, self.without)}
+        twice = [word for word, _ in map(_weighed, self.name) if word in unwanted]
         if twice:
             raise ValueError(f"without: {twice[0]!r} is also a name that is searched for")
         if words and self.radius is not None:
@@ -160,7 +164,7 @@ class SearchParameters(ItemsQuery):
 
 
 class SearchQuery(SearchParameters):
-    """A search by names, or by an id or a code, also together with names."""
+    """A search by names, or by an id or a code."""
 
     id: Id | None = None
     code: Code | None = None
@@ -168,11 +172,15 @@ class SearchQuery(SearchParameters):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        kinds = self.kinds()
-        n_given = sum(getattr(self, kind) is not None for kind in kinds)
-        if n_given > 1 or not (n_given or self.words):
-            raise ValueError(f"give exactly one of name, {', '.join(kinds)}, or names beside one")
-        if not n_given and max(self.words.values()) < 0:
+        given = [kind for kind in self.kinds() if getattr(self, kind) is not None]
+        if len(given) > 1 or not (given or self.words):
+            raise ValueError(f"give exactly one of name, {', '.join(self.kinds())}")
+        if self.words and given and given[0] not in BESIDE:
+            raise ValueError(
+                "names can be searched for beside a picture or features, not beside an id or a "
+                f"code: give exactly one of name, {', '.join(self.kinds())}"
+            )
+        if not given and max(self.words.values()) < 0:
             raise ValueError("say what to search for, not only what is not wanted")
         _check_model(self)
         return self
@@ -190,7 +198,7 @@ class SearchQuery(SearchParameters):
 
 
 class BodyQuery(SearchQuery):
-    """A search by names, or by an id, a code or features, also together with names."""
+    """A search by names, by features, also together with names, or by an id or a code."""
 
     features: list[float] | None = Field(
         default=None,

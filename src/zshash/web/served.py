@@ -3,10 +3,8 @@
 Methods may take long: the server calls them in threads, never in its event loop.
 """
 
-import logging
 import math
 import os
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import zshash
 from zshash.collection import Collection, Found, Item, Query
 from zshash.collection.operations.pictures import make_thumbnail
 from zshash.collection.operations.queries import Projected
@@ -25,27 +22,17 @@ from zshash.datasets import Dataset
 from zshash.images import Limits, PictureReader
 from zshash.index.milvus import MilvusError
 from zshash.learning.model import Model
-from zshash.semantics.names import normalise
+from zshash.web.about import MOST_FILES, About, picture_network, plain_names
 from zshash.web.answers import to_json
 from zshash.web.atlas import items_left
 from zshash.web.errors import WRONG, ApiError
-from zshash.web.queries import (
-    MOST_K,
-    MOST_LIMIT,
-    ItemsQuery,
-    SearchParameters,
-    WhyQuery,
-    condition,
-)
+from zshash.web.queries import ItemsQuery, SearchParameters, WhyQuery, condition
 from zshash.web.settings import Settings
 
 __all__ = ["MOST_FILES", "Question", "ServedCollection"]
 
-MOST_LABELS = 1000
-MOST_FILES = 16  # pictures that one request may add
 LARGE_SIDE = 1600  # pixels of the longer side of a large picture
 MODEL_DIGITS = 12  # first digits of a model's checksum, which clients get
-log = logging.getLogger("zshash.web")
 
 
 class Question(NamedTuple):
@@ -84,11 +71,18 @@ class ServedCollection:
         self.collection = Collection.open(folder, reader=PictureReader(limits=limits, cache=False))
         self.collection.index.prepare()
         self.folders = _folders(self.collection)
+        self._about = About(self.collection, settings)
         self._checked: tuple[Model, bool, str] | None = None
         self.takes_pictures  # noqa: B018, loads the network now, which takes a while
-        if self.takes_names and self.collection.info()["semantics"] == ["wordnet"]:
+        self._load_names()
+
+    def _load_names(self) -> None:
+        """Load WordNet now, and what the model knows of names: the first search takes a second."""
+        model = self.collection.model
+        is_wordnet = self.takes_names and self.collection.info()["semantics"] == ["wordnet"]
+        if model.knowledge is not None or (is_wordnet and model.seen):
             with suppress(*WRONG):
-                self.collection.explain_name(self.collection.model.seen[0])  # loads WordNet now
+                self.collection.explain_name(next(iter(model.seen), "dog"))
 
     def close(self) -> None:
         """Close the collection, which writes its index to the disk."""
@@ -104,7 +98,7 @@ class ServedCollection:
         """Whether the collection can be searched with pictures."""
         model = self.collection.model
         if self._checked is None or self._checked[0] is not model:
-            self._checked = (model, *_picture_network(model))
+            self._checked = (model, *picture_network(model))
         return self._checked[1]
 
     @property
@@ -114,41 +108,13 @@ class ServedCollection:
 
     def info(self, authorised: bool) -> dict[str, Any]:
         """Facts about the collection, the server, and whether the client is authorised."""
-        facts, settings = self.collection.info(), self.settings
-        labels, model = self.collection.labels(), self.collection.model
-        unlabelled = labels.pop("", 0)
-        seen = set(map(normalise, model.seen))
-        return {
-            "name": self.name,
-            "items": facts["items"],
-            "bits": facts["bits"],
-            "method": facts["method"],
-            "extractor": facts["extractor"],
-            "version": zshash.__version__,
-            "generation": facts["generation"],
-            "searches": {
-                "picture": self.takes_pictures,
-                "name": self.takes_names,
-                "features": int(model.hasher.n_features_in_),
-            },
-            "seen": list(model.seen),
-            "labels": [
-                {"label": label, "items": n, "seen": normalise(label) in seen}
-                for label, n in list(labels.items())[:MOST_LABELS]
-            ],
-            "n_labels": len(labels),
-            "unlabelled": unlabelled,
-            "thumbnails": bool(facts["thumbnails"]),
-            "writable": settings.writable,
-            "authorised": authorised,
-            "limits": {
-                "bytes": settings.bytes,
-                "pixels": settings.pixels,
-                "k": MOST_K,
-                "page": MOST_LIMIT,
-                "files": MOST_FILES,
-            },
+        searches = {
+            "picture": self.takes_pictures,
+            "name": self.takes_names,
+            "names": self.collection.model.knowledge is not None,
+            "features": int(self.collection.model.hasher.n_features_in_),
         }
+        return self._about.facts(authorised) | {"searches": searches}
 
     def prepare(self, question: Question) -> None:
         """Compute the real values of a picture before the search, because that takes longest."""
@@ -199,14 +165,17 @@ class ServedCollection:
 
     def _answer(self, question: Question, found: Found) -> bytes:
         query = question.query
-        asked = {
+        asked: dict[str, Any] = {
             "kind": question.kind,
             "code": None if found.code is None else found.code.hex(),
             "name": query.name,
             "id": query.item,
             "model": found.model[:MODEL_DIGITS],
-            **({} if found.reading is None else {"reading": found.reading.told()}),
         }
+        if query.words:
+            asked["words"] = dict(query.words)
+        if found.reading is not None:
+            asked["reading"] = found.reading.told()
         answer = {
             "query": asked,
             "total": found.total,
@@ -221,15 +190,18 @@ class ServedCollection:
         return to_json(answer)
 
     def why_name(self, name: str) -> dict[str, Any]:
-        """What a name means to the model: the nearest seen categories, and a forecast."""
+        """What a name means to the model: the nearest known categories, and a forecast."""
         meaning = self.collection.explain_name(name)
-        forecast, rank = meaning.forecast._asdict(), meaning.forecast.rank
+        rank, text = meaning.forecast.rank, meaning.forecast.text
+        for known, plain in plain_names(near.name for near in meaning.nearest).items():
+            text = text.replace(known, plain)
         return {
             "kind": "name",
             "name": name,
             "seen": meaning.seen,
-            "nearest": [{"name": near.name, "cosine": near.cosine} for near in meaning.nearest],
-            "forecast": forecast | {"rank": None if math.isnan(rank) else rank},
+            "nearest": [near._asdict() for near in meaning.nearest],
+            "forecast": meaning.forecast._asdict()
+            | {"rank": None if math.isnan(rank) else rank, "text": text},
         }
 
     def why_code(self, query: WhyQuery) -> dict[str, Any]:
@@ -329,17 +301,3 @@ def _folders(collection: Collection) -> list[Path]:
     """Folders that errors may name and clients must not see."""
     files = [Path(spec) for spec in collection.info()["semantics"] or ()]
     return [collection.path, *(file.parent for file in files if file.is_absolute())]
-
-
-def _picture_network(model: Model) -> tuple[bool, str]:
-    """Whether there is a network for the model's features, and the reason if there is none."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            network = model.picture_reader.network
-    except (*WRONG, OSError) as error:
-        log.warning("no search with pictures: %s", error)
-        return False, "the network that made its features is not available on this server"
-    if network.dimension == model.hasher.n_features_in_:
-        return True, ""
-    return False, "it was made from features of unknown origin"

@@ -72,7 +72,9 @@ class ServerState:
         """Answer a search, as JSON, in the lane for its kind."""
         if how.label or how.where is not None:
             return await self.filtering.run(self.served.search_alone, question, how)
-        if question.query.name is not None:  # takes longer than other searches
+        if (
+            question.query.name is not None or question.query.words
+        ):  # takes longer than other searches
             return await self.reading.run(self.served.search_alone, question, how)
         return await self.searches.ask(question)
 

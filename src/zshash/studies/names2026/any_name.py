@@ -38,7 +38,7 @@ from zshash.studies.names2026.shipped import (
 from zshash.studies.tasks import MethodTask
 from zshash.studies.zsh2016.names import accuracy
 
-__all__ = ["EXPERIMENT", "AnyName"]
+__all__ = ["EXPERIMENT", "AnyName", "merged", "turn"]
 
 INTRODUCTION = (
     "Pictures are ranked by names that nobody has labelled, as `zshash search --name` does it. "
@@ -69,6 +69,7 @@ bits = [64, 128]
 task = "any-name"
 data = "features/tiny100_lite0_1280.npz"
 method = "MTH"
+parameters = { effort = "fast" }
 groups = 10
 turns = 2
 
@@ -84,13 +85,17 @@ groups = 10
 pool = 10_000
 n_labelled = 0
 
-[[parts]]  # the nine other categories are labelled; no picture of the hidden one is learned from
+[[parts]]  # the nine others are labelled; with a pool of 0, no hidden picture is learned from
 task = "any-name"
 data = "cifar10"
 method = "MTH"
+parameters = { effort = "fast" }
 groups = 10
-pool = 0
+turns = 4
 n_labelled = 10_000
+
+[parts.vary]
+pool = [0, 10_000]
 
 [[quick]]
 task = "any-name"
@@ -135,7 +140,7 @@ class AnyName(MethodTask):
     @property
     def label(self) -> str:
         """Bits and labelled pictures."""
-        return f"{self.method}, {self.bits} bits, {self.n_labelled} labelled"
+        return f"{self.method}, {self.bits} bits, {self.n_labelled} labelled, pool {self.pool}"
 
     def dataset(self, sources: Sources) -> Dataset:
         """The data that is searched, with all categories."""
@@ -163,16 +168,8 @@ class AnyName(MethodTask):
         for case in self.cases(seed, sources):
             if codes is None or len(case.labelled):  # without labels, all cases share their codes
                 codes = learned_codes(case)
-            features = _named(_score(case, whitened(case)), "_features")
-            turns.append(
-                _score(case, codes) | _outlook(case, codes) | _decoded(case, codes) | features
-            )
-        record: Record = {"seed": seed}
-        for key in turns[0]:
-            own = [turn[key] for turn in turns]
-            is_table = isinstance(own[0], Mapping)
-            record[key] = _merged(own) if is_table else float(np.mean(own))
-        return record | {"seconds": round(perf_counter() - start, 1)}
+            turns.append(turn(case, codes))
+        return {"seed": seed} | merged(turns) | {"seconds": round(perf_counter() - start, 1)}
 
     def cases(self, seed: int, sources: Sources) -> Iterator[Case]:
         """The cases of one seed: a group of hidden categories each."""
@@ -196,9 +193,32 @@ class AnyName(MethodTask):
             )
 
 
-def _score(case: Case, places: Features) -> Record:
-    """MAP of hidden and of known names, and how often the right one of the hidden is taken."""
-    known, ids = learn(case, places), synsets(case.dataset)
+def turn(case: Case, codes: Features) -> Record:
+    """All scores of one case: on codes, on decoded codes and on features; and the forecasts."""
+    known, features = learn(case, codes), whitened(case)
+    return {
+        **_ranked(case, known, codes),
+        **_outlook(case, known, codes),
+        **_named(_decoded(case, known, codes), "_decoded"),
+        **_named(_ranked(case, learn(case, features), features), "_features"),
+    }
+
+
+def merged(turns: Sequence[Record]) -> Record:
+    """Scores of all cases together: means of numbers, and all names of tables."""
+    record: Record = {}
+    for key, first in turns[0].items():
+        own = [part[key] for part in turns]
+        if isinstance(first, Mapping):
+            record[key] = {name: value for table in own for name, value in table.items()}
+        else:
+            record[key] = float(np.mean(own))
+    return record
+
+
+def _ranked(case: Case, known: Knowledge, places: Features) -> Record:
+    """Scores of the shipped rule, on codes or on features instead of codes."""
+    ids = synsets(case.dataset)
 
     def rank(numbers: Integers) -> Floats:
         return scores_of(directions(known, [ids[number] for number in numbers]), places)
@@ -208,6 +228,7 @@ def _score(case: Case, places: Features) -> Record:
 
 
 def _scores(case: Case, hidden: Floats, known: Floats, others: Integers) -> Record:
+    """MAP of hidden and of known names, and how often the right one of the hidden is taken."""
     assert case.dataset.labels is not None
     return {
         "map": float(np.mean(_precisions(case, hidden, case.hidden))),
@@ -216,19 +237,18 @@ def _scores(case: Case, hidden: Floats, known: Floats, others: Integers) -> Reco
     }
 
 
-def _decoded(case: Case, codes: Features) -> Record:
+def _decoded(case: Case, known: Knowledge, codes: Features) -> Record:
     """Scores of decoded codes, for comparison."""
     ids = synsets(case.dataset)
-    others = _known(learn(case, codes), ids, case.seen)
-    numbers = [*case.hidden, *others]
-    scores = decoded_scores(case, codes, [ids[number] for number in numbers])
+    others = _known(known, ids, case.seen)
+    scores = decoded_scores(case, codes, [ids[number] for number in [*case.hidden, *others]])
     n = len(case.hidden)
-    return _named(_scores(case, scores[:n], scores[n:], others), "_decoded")
+    return _scores(case, scores[:n], scores[n:], others)
 
 
-def _outlook(case: Case, codes: Features) -> Record:
+def _outlook(case: Case, known: Knowledge, codes: Features) -> Record:
     """Average precision of each hidden name, and what was forecast for it."""
-    known, ids = learn(case, codes), synsets(case.dataset)
+    ids = synsets(case.dataset)
     asked = directions(known, [ids[number] for number in case.hidden])
     precisions = _precisions(case, scores_of(asked, codes), case.hidden)
     names = [case.dataset.names[number] for number in case.hidden]
@@ -252,10 +272,6 @@ def _precisions(case: Case, scores: Floats, names: Integers) -> NDArray[np.float
 
 def _named(record: Record, ending: str) -> Record:
     return {key + ending: value for key, value in record.items()}
-
-
-def _merged(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    return {key: value for table in tables for key, value in table.items()}
 
 
 def show(found: Findings) -> list[Block]:
@@ -294,13 +310,14 @@ def _of_data(own: Findings) -> list[Block]:
     return [table, *_by_name(by_name), Text(told + "; ".join(forecasts) + ".")]
 
 
-def _size(task: Any) -> tuple[int, int]:
-    return task.bits, task.n_labelled
+def _size(task: Any) -> tuple[int, int, int]:
+    return task.bits, task.n_labelled, -1 if task.pool is None else task.pool
 
 
 def _what(task: Any) -> str:
     labelled = f"{task.n_labelled:,} labelled" if task.n_labelled else "no label"
-    return f"{task.bits} bits, {labelled}"
+    alone = " alone" if task.pool == 0 else ""
+    return f"{task.bits} bits, {labelled}{alone}"
 
 
 def _correlations(runs: Sequence[Record]) -> list[float]:

@@ -6,9 +6,10 @@ const hooks = { token: async () => false, busy: () => {} };
 
 /** An answer that is no success, with the server's sentence. */
 export class ApiError extends Error {
-  constructor(status, message) {
+  /** @param {Object<string, string[]>} suggestions names that nobody knows, and some that look like them */
+  constructor(status, message, suggestions = {}) {
     super(message);
-    this.status = status;
+    Object.assign(this, { status, suggestions });
   }
 }
 
@@ -79,13 +80,14 @@ async function once(path, { params, method = "GET", body, headers }, signal) {
 
 async function failure(response) {
   let detail = null;
+  let suggestions = {};
   try {
-    detail = (await response.json()).detail;
+    ({ detail, suggestions = {} } = await response.json());
   } catch {
     detail = null;
   }
   if (Array.isArray(detail)) detail = detail.map((one) => one.msg ?? String(one)).join("; ");
-  return new ApiError(response.status, sentence(detail || `the server answers with ${response.status}`));
+  return new ApiError(response.status, sentence(detail || `the server answers with ${response.status}`), suggestions);
 }
 
 /** With a capital letter, where a plain word comes first, and a full stop. */

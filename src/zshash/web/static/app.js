@@ -5,25 +5,30 @@ import { ask, configure, giveUp, overtaken } from "./api.js";
 import { isCode } from "./codes.js";
 import { closeDialogs, prepareDialogs } from "./dialogs.js";
 import { openDetails } from "./details.js";
-import { byId, el, plural, show, size, toast } from "./dom.js";
-import { Facts } from "./facts.js";
+import { byId, copyLink, current, el, lostFocus, plural, show, size, toast } from "./dom.js";
+import { Facts, nameOf } from "./facts.js";
 import { walk } from "./grid.js";
 import { MapView } from "./map.js";
-import { listen } from "./pictures.js";
+import { Sent, formOf, listen } from "./pictures.js";
+import { nearMisses, spoken, unknown } from "./reading.js";
 import { Refine } from "./refine.js";
 import { showAnswer, showItem, showNothing, showQuestion } from "./results.js";
 import { welcome } from "./start.js";
-import { PAGE, asking, nothing, parameters, read, write } from "./state.js";
+import { PAGE, asking, isJoint, nothing, parameters, read, write } from "./state.js";
 import { askToken, tokenFromAddress } from "./token.js";
 import { why } from "./why.js";
+import { hint, nonsense, placeholder } from "./wording.js";
+import { Words, inWords, parts } from "./words.js";
 
 /** Everything that the parts of the page share. */
 class App {
   constructor(facts) {
     this.facts = facts;
     this.state = nothing();
-    this.previews = new Map();
-    this.refine = new Refine(facts, (part, options) => this.go({ ...this.state, page: 1, ...part }, options));
+    this.sent = new Sent();
+    const change = (part, options) => this.go({ ...this.state, page: 1, ...part }, options);
+    this.refine = new Refine(facts, change);
+    this.words = new Words((part) => change(part, { focus: byId("asked-title") }));
     this.map = null;
     this.adding = new Adding({ facts, added: () => this.reload() });
     this.listen();
@@ -41,7 +46,7 @@ class App {
     const about = [plural(info.items, "item"), `${info.bits} bits`, info.method, info.extractor];
     byId("about").textContent = [...about.filter(Boolean), `zshash ${info.version}`].join(" · ");
     const names = info.searches.name ? this.facts.names() : [];
-    const option = (name) => el("option", { value: name, label: this.facts.describe(name) });
+    const option = (name) => el("option", { value: nameOf(name), label: this.facts.describe(name) });
     byId("names").replaceChildren(...names.map(option));
   }
 
@@ -84,6 +89,7 @@ class App {
     if (!text) this.go(nothing());
     else if (/^#\s*\d{1,9}$/.test(text)) this.go(asking(this.state, "id", after));
     else if (text[0] === "#" && isCode(after, bits)) this.go(asking(this.state, "code", after.toLowerCase()));
+    else if (searches.names) this.go({ ...asking(this.state, "name", parts(text).value), ...parts(text) });
     else if (searches.name) this.go(asking(this.state, "name", text));
     else this.fail("This collection can not be searched by name: type # and the number of an item.");
   }
@@ -108,24 +114,17 @@ class App {
       return;
     }
     const asked = asking(this.state, "code", "");
-    const form = new FormData();
-    form.append("picture", file, file.name || "picture");
     const params = parameters(asked);
     params.delete("code");
     params.set("distance", "bits"); // as the code in the address finds them
     this.busy(true);
     try {
-      const answer = await ask("search", { method: "POST", params, body: form, slot: "search" });
-      this.keepPreview(answer.query.code, file);
+      const answer = await ask("search", { method: "POST", params, body: formOf(file), slot: "search" });
+      this.sent.keep(answer.query.code, file);
       this.go({ ...asked, value: answer.query.code }, { answer });
     } catch (error) {
       this.failed(error);
     }
-  }
-
-  keepPreview(code, file) {
-    if (this.previews.has(code)) URL.revokeObjectURL(this.previews.get(code));
-    this.previews.set(code, URL.createObjectURL(file));
   }
 
   turn(by) {
@@ -146,7 +145,7 @@ class App {
 
   /** Show a state; `answer` is what the server says to it where that is known already. */
   async render(state, { answer = null, scroll = null, focus = null } = {}) {
-    state = { ...state, k: Math.min(state.k, this.facts.info.limits.k) };
+    state = this.possible({ ...state, k: Math.min(state.k, this.facts.info.limits.k) });
     this.state = state;
     this.renders = (this.renders ?? 0) + 1;
     const turn = this.renders;
@@ -173,13 +172,22 @@ class App {
     else if (before !== "loading" && lostFocus()) byId("main").focus({ preventScroll: true });
   }
 
+  /** A state without names beside a picture that is not at hand, as after loading such a link. */
+  possible(state) {
+    if (state.kind !== "code" || !isJoint(state) || this.sent.form(state.value)) return state;
+    toast("The link has the code of a picture, not the picture itself, so the names beside it were left out.");
+    const alone = { ...state, also: [], without: [] };
+    history.replaceState(history.state, "", write(alone));
+    return alone;
+  }
+
   links(view) {
     byId("to-map").href = write({ ...this.state, view: "map", page: 1 });
     byId("to-search").href = write({ ...this.state, view: "search" });
-    mark(byId("to-map"), view === "map");
-    mark(byId("to-search"), view !== "map");
+    current(byId("to-map"), view === "map");
+    current(byId("to-search"), view !== "map");
     const { kind, value } = this.state;
-    const asked = { name: value, id: `Item ${value}`, code: "Picture" }[kind];
+    const asked = { name: inWords(this.state), id: `Item ${value}`, code: "Picture" }[kind];
     const words = { map: "Map", found: asked }[view];
     document.title = [words, this.facts.info.name].filter(Boolean).join(" – ");
   }
@@ -200,26 +208,44 @@ class App {
 
   async showFound(state, answer) {
     const { kind, value } = state;
-    byId("query").value = kind === "name" ? value : kind === "id" ? `#${value}` : "";
-    showQuestion(this.facts, state, kind === "code" ? this.previews.get(value) : null);
+    byId("query").value = kind === "name" ? nameOf(value) : kind === "id" ? `#${value}` : "";
+    showQuestion(this.facts, state, kind === "code" ? this.sent.url(value) : null);
+    this.words.show(state, this.takesWords(state));
     if (kind === "id") showItem(this.facts, value);
     else giveUp("asked");
     this.refine.show(state);
     why(byId("why-body"), this.facts, { [kind]: value });
     this.busy(true);
     try {
-      const found = answer ?? (await ask("search", { params: parameters(state), slot: "search" }));
+      const found = answer ?? (await this.search(state));
       const last = Math.max(1, Math.ceil(found.total / PAGE));
       if (state.page > last) return void (await this.go({ ...state, page: last }, { replace: true }));
       const query = found.query.code;
       const removed = () => this.reload();
       const details = (item) => openDetails(item, { facts: this.facts, query, removed });
       showAnswer(found, { facts: this.facts, state, details });
+      const { reading } = found.query;
+      if (kind === "name") byId("query").value = spoken(value, reading);
+      if (isJoint(state)) this.words.show(state, this.takesWords(state), reading);
       this.busy(false);
     } catch (error) {
       if (!overtaken(error)) showNothing();
       this.failed(error);
     }
+  }
+
+  /** Whether names can be added to what a state searches for; the core needs the picture itself for it. */
+  takesWords({ kind, value }) {
+    const beside = kind === "name" || (kind === "code" && this.sent.form(value) !== null);
+    return this.facts.info.searches.names && beside;
+  }
+
+  /** Ask the server for what a state searches for. */
+  search(state) {
+    const params = parameters(state);
+    if (state.kind !== "code" || !isJoint(state)) return ask("search", { params, slot: "search" });
+    params.delete("code");
+    return ask("search", { method: "POST", params, body: this.sent.form(state.value), slot: "search" });
   }
 
   /** After something was added or removed. */
@@ -237,51 +263,17 @@ class App {
   failed(error) {
     if (overtaken(error)) return;
     this.busy(false);
-    this.fail(error.message);
+    const names = error.suggestions ?? {};
+    if (Object.keys(names).length) this.fail(unknown(names), nearMisses(this.state, names));
+    else this.fail(error.message);
   }
 
-  /** Show a sentence where one looks, or none. */
-  fail(words) {
-    byId("error").textContent = words;
+  /** Show a sentence where one looks, and what to do about it, or nothing. */
+  fail(words, cure = null) {
+    byId("error").replaceChildren(...[words, cure].filter(Boolean));
     show(byId("error"), words !== "");
     document.body.classList.toggle("failed", words !== "");
     if (words) byId("error").scrollIntoView({ block: "nearest" });
-  }
-}
-
-/** What is wrong with what an address asks for, or nothing. */
-function nonsense({ kind, value }, bits) {
-  if (kind === "id" && !/^\d{1,18}$/.test(value)) return `There is no item “${value}”: items have numbers.`;
-  if (kind !== "code" || isCode(value, bits)) return "";
-  return `“${value}” is no code of this collection: a code has ${2 * Math.ceil(bits / 8)} hexadecimal digits.`;
-}
-
-function placeholder(byName) {
-  if (!byName) return "#12 for an item";
-  return matchMedia("(max-width: 30rem)").matches ? "A name, or #12" : "The name of something, or #12 for an item";
-}
-
-function hint() {
-  const touched = matchMedia("(hover: none)").matches;
-  return touched ? "Or search with a picture." : "Or drop or paste a picture anywhere on this page.";
-}
-
-function lostFocus() {
-  const active = document.activeElement;
-  return !active || active === document.body || active.closest("[hidden]") !== null;
-}
-
-function mark(link, current) {
-  if (current) link.setAttribute("aria-current", "page");
-  else link.removeAttribute("aria-current");
-}
-
-async function copyLink() {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    toast("The link is in the clipboard.");
-  } catch {
-    toast("The browser does not let this page copy. The link is the address above.");
   }
 }
 

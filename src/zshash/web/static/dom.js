@@ -71,3 +71,25 @@ export function toast(words) {
   clearTimeout(toast.timer);
   toast.timer = setTimeout(() => node.classList.remove("shown"), 3500);
 }
+
+/** Whether the focus is nowhere, or on something that is hidden. */
+export function lostFocus() {
+  const active = document.activeElement;
+  return !active || active === document.body || active.closest("[hidden]") !== null;
+}
+
+/** Mark a link as that of the current page, or not. */
+export function current(link, is) {
+  if (is) link.setAttribute("aria-current", "page");
+  else link.removeAttribute("aria-current");
+}
+
+/** Copy the address of the page, and say so. */
+export async function copyLink() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    toast("The link is in the clipboard.");
+  } catch {
+    toast("The browser does not let this page copy. The link is the address above.");
+  }
+}

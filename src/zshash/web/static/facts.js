@@ -3,6 +3,14 @@
 import { ask } from "./api.js";
 import { count, el } from "./dom.js";
 
+const names = new Map();
+
+/** A label as people read it: an id of WordNet as what it means, a key such as crane.n.05 as a word. */
+export function nameOf(label) {
+  const key = /^(.+)\.n\.\d{1,3}$/.exec(label);
+  return names.get(label) ?? (key ? key[1].replaceAll("_", " ") : label);
+}
+
 /** Facts about the collection, read again with `refresh`. */
 export class Facts {
   constructor(info) {
@@ -19,13 +27,15 @@ export class Facts {
 
   take(info) {
     this.info = info;
+    names.clear();
+    for (const [label, name] of Object.entries(info.names)) names.set(label, name);
     this.seen = new Set(info.seen.map(plain));
     for (const { label, seen } of info.labels) if (seen) this.seen.add(plain(label));
   }
 
-  /** Whether there is anything to tell seen from unseen by. */
+  /** Whether to tell seen from unseen: only models that know no more than their labels need it. */
   get marks() {
-    return this.seen.size > 0;
+    return this.seen.size > 0 && !this.info.searches.names;
   }
 
   isSeen(name) {
@@ -41,14 +51,15 @@ export class Facts {
   describe(name) {
     const found = this.info.labels.find(({ label }) => label === name);
     const seen = this.isSeen(name);
-    const words = this.marks ? [`${seen ? "●" : "○"} ${name}`, seen ? "seen" : "unseen"] : [name];
+    const shown = nameOf(name);
+    const words = this.marks ? [`${seen ? "●" : "○"} ${shown}`, seen ? "seen" : "unseen"] : [shown];
     words.push(found ? `${count(found.items)} here` : "none here");
     return words.join(" · ");
   }
 }
 
 /** A name as it is compared: without case, hyphens, underscores and accents. */
-const plain = (name) =>
+export const plain = (name) =>
   name.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\s_\u2010-\u2015-]+/g, " ").trim();
 
 /** The dot of a seen or the ring of an unseen category, with a word for who can not see it. */
@@ -63,5 +74,5 @@ export function mark(seen) {
 /** A label with its mark. */
 export function tag(facts, label) {
   const dot = facts.marks ? mark(facts.isSeen(label)) : null;
-  return el("span", { class: "tag" }, dot, el("span", { class: "name" }, label));
+  return el("span", { class: "tag" }, dot, el("span", { class: "name" }, nameOf(label)));
 }

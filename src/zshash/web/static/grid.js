@@ -23,7 +23,8 @@ export function tile(item, { facts, state, query, details, place }) {
     thumbnail(item, bits, { eager: place < 12 }),
   );
   const labels = el("span", { class: "tags" }, ...item.labels.map((label) => tag(facts, label)));
-  if (!item.labels.length) labels.append(el("span", { class: "tag none" }, "no label"));
+  const unlabelled = facts.info.n_labels ? "no label" : (item.file ?? "");
+  if (!item.labels.length) labels.append(el("span", { class: "tag none" }, el("span", { class: "name" }, unlabelled)));
   return el(
     "li",
     { class: "tile" },

@@ -3,11 +3,12 @@
 import { address } from "./api.js";
 import { pattern } from "./barcode.js";
 import { el } from "./dom.js";
+import { nameOf } from "./facts.js";
 
 const TINY = 48;
 
 /** An item in words. */
-export const title = (item) => `${item.labels.length ? item.labels.join(", ") : "unlabelled"}, item ${item.id}`;
+export const title = (item) => `${item.labels.map(nameOf).join(", ") || "unlabelled"}, item ${item.id}`;
 
 /** The small picture of an item. */
 export function thumbnail(item, bits, { eager = false } = {}) {

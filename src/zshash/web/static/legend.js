@@ -1,6 +1,7 @@
 /** The categories of the map: what is shown, and what is highlighted. */
 
 import { byId, count, el, show } from "./dom.js";
+import { nameOf } from "./facts.js";
 
 const SEARCHABLE = 14;
 
@@ -33,12 +34,12 @@ export class Legend {
   list() {
     const wanted = byId("legend-filter").value.trim().toLowerCase();
     const numbers = [...this.categories.keys()];
-    const rows = numbers.filter((i) => this.categories[i].label.toLowerCase().includes(wanted));
+    const rows = numbers.filter((i) => nameOf(this.categories[i].label).toLowerCase().includes(wanted));
     byId("legend").replaceChildren(...rows.map((i) => this.row(this.categories[i], i)));
   }
 
   row({ label, seen, items, none }, i) {
-    const box = el("input", { type: "checkbox", checked: !this.hidden.has(i), "aria-label": `Show ${label}` });
+    const box = el("input", { type: "checkbox", checked: !this.hidden.has(i), "aria-label": `Show ${nameOf(label)}` });
     box.addEventListener("change", () => {
       if (box.checked) this.hidden.delete(i);
       else this.hidden.add(i);
@@ -48,7 +49,7 @@ export class Legend {
     const swatch = el("span", { class: unseen ? "swatch outlined" : "swatch", "aria-hidden": "true" });
     swatch.style.setProperty("--colour", this.css[i]);
     const button = el("button", { type: "button", "aria-pressed": String(this.highlighted === i), title: "Highlight" },
-      swatch, el("span", { class: "name" }, label), unseen ? el("em", {}, "unseen") : null,
+      swatch, el("span", { class: "name" }, nameOf(label)), unseen ? el("em", {}, "unseen") : null,
       el("span", { class: "number" }, count(items)));
     button.addEventListener("click", () => {
       this.highlighted = this.highlighted === i ? null : i;

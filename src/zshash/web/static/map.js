@@ -3,6 +3,7 @@
 import { ask, giveUp, overtaken } from "./api.js";
 import { Camera, steer } from "./camera.js";
 import { byId, count, el, later, plural, show } from "./dom.js";
+import { nameOf } from "./facts.js";
 import { Legend } from "./legend.js";
 import { palette } from "./palette.js";
 import { parse, PointGrid } from "./points.js";
@@ -93,12 +94,12 @@ export class MapView {
   summary() {
     const { items, total, categories } = this.about;
     const part = items < total ? `${count(items)} of ${count(total)} items` : plural(items, "item");
-    const unseen = categories.filter(({ seen }) => !seen).map(({ label }) => label);
+    const unseen = categories.filter(({ seen }) => !seen).map(({ label }) => nameOf(label));
     const some = unseen.length > LISTED ? `${unseen.slice(0, LISTED).join(", ")} and others` : unseen.join(", ");
     const told = this.facts.marks && unseen.length;
     const rest = told ? `, ${count(unseen.length)} of them unseen in training: ${some}` : "";
-    const kinds = categories.length === 1 ? "one category" : `${count(categories.length)} categories`;
-    return `${part} in ${kinds}${rest}. Similar items lie close together.`;
+    const kinds = categories.length === 1 ? " in one category" : ` in ${count(categories.length)} categories`;
+    return `${part}${categories.length ? kinds : ", none with a label"}${rest}. Similar items lie close together.`;
   }
 
   colour() {
@@ -249,7 +250,7 @@ export class MapView {
     if (i < 0 || i !== this.hovered) return;
     const tip = byId("tip");
     const id = this.points.id[i];
-    const label = this.about.categories[this.points.category[i]]?.label ?? "no label";
+    const label = nameOf(this.about.categories[this.points.category[i]]?.label ?? "no label");
     const source = this.facts.info.thumbnails ? this.thumbs.address(id) : null;
     const picture = source ? el("img", { src: source, alt: "", width: 112, height: 112 }) : null;
     if (source) this.thumbs.get(id);

@@ -46,3 +46,32 @@ export function listen({ words, take }) {
     take(files);
   });
 }
+
+/** Pictures that were searched with, by their codes: the address has only the code. */
+export class Sent {
+  constructor() {
+    this.kept = new Map();
+  }
+
+  keep(code, file) {
+    if (this.kept.has(code)) URL.revokeObjectURL(this.kept.get(code).url);
+    this.kept.set(code, { file, url: URL.createObjectURL(file) });
+  }
+
+  /** The address of a preview, or null. */
+  url(code) {
+    return this.kept.get(code)?.url ?? null;
+  }
+
+  /** A form with the picture, or null if it is not at hand. */
+  form(code) {
+    return this.kept.has(code) ? formOf(this.kept.get(code).file) : null;
+  }
+}
+
+/** A form with one picture. */
+export function formOf(file) {
+  const form = new FormData();
+  form.append("picture", file, file.name || "picture");
+  return form;
+}

@@ -1,7 +1,8 @@
 /** Sliders, labels and the condition. */
 
 import { byId, count, el, later, show } from "./dom.js";
-import { mark } from "./facts.js";
+import { mark, nameOf } from "./facts.js";
+import { isNamed } from "./state.js";
 
 const STEPS = [
   1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80,
@@ -49,8 +50,8 @@ export class Refine {
     const at = STEPS.findIndex((step) => step >= state.k);
     byId("k").value = at < 0 ? STEPS.length - 1 : at;
     byId("radius").value = state.radius ?? this.facts.info.bits;
-    byId("radius").disabled = state.kind === "name";
-    show(byId("radius-row"), state.kind !== "name");
+    byId("radius").disabled = isNamed(state);
+    show(byId("radius-row"), !isNamed(state));
     this.tell({ k: state.k, radius: state.radius });
     byId("where").value = state.where;
     if (state.where) byId("more").open = true;
@@ -70,7 +71,7 @@ export class Refine {
     const chosen = new Set(this.labels);
     const known = new Map(labels.map((one) => [one.label, one]));
     const about = (label) => known.get(label) ?? { label, items: null, seen: this.facts.isSeen(label) };
-    const found = ({ label }) => !chosen.has(label) && label.toLowerCase().includes(typed.toLowerCase());
+    const found = ({ label }) => !chosen.has(label) && nameOf(label).toLowerCase().includes(typed.toLowerCase());
     const others = labels.filter(found);
     if (!others.length && typed && !chosen.has(typed) && all > labels.length) others.push(about(typed));
     const many = labels.length > SEARCHABLE;
@@ -88,7 +89,7 @@ export class Refine {
       this.change({ labels: box.checked ? [...others, label] : others });
     });
     return el("li", {}, el("label", {}, box,
-      el("span", { class: "tag" }, this.facts.marks ? mark(seen) : null, el("span", { class: "name" }, label)),
+      el("span", { class: "tag" }, this.facts.marks ? mark(seen) : null, el("span", { class: "name" }, nameOf(label))),
       el("span", { class: "number" }, items === null ? "" : count(items))));
   }
 }

@@ -4,21 +4,24 @@ import { ask } from "./api.js";
 import { barcode, inWords, pattern } from "./barcode.js";
 import { grouped } from "./codes.js";
 import { byId, count, duration, el, plural, show } from "./dom.js";
-import { mark, tag } from "./facts.js";
+import { mark, nameOf, tag } from "./facts.js";
 import { tile } from "./grid.js";
 import { thumbnail } from "./item.js";
-import { PAGE } from "./state.js";
+import { showReading, spoken } from "./reading.js";
+import { PAGE, isNamed } from "./state.js";
 
 /** Show what is asked, before there is an answer. */
 export function showQuestion(facts, state, preview) {
   const { kind, value } = state;
-  const heading = { name: value, id: `Item ${value}`, code: preview ? "Your picture" : "A code" }[kind];
-  const words = { name: "Category", id: "More like", code: preview ? "Pictures like" : "Codes near" }[kind];
+  const heading = { name: nameOf(value), id: `Item ${value}`, code: preview ? "Your picture" : "A code" }[kind];
+  const name = facts.info.searches.names ? "Pictures of" : "Category";
+  const words = { name, id: "More like", code: preview ? "Pictures like" : "Codes near" }[kind];
   const box = byId("asked");
   box.classList.toggle("by-name", kind === "name");
   byId("asked-title").textContent = heading;
   byId("asked-kind").replaceChildren(words);
   if (kind === "name" && facts.marks) byId("asked-kind").append(" ", status(facts.isSeen(value)));
+  showReading(state, null);
   const picture = framed(facts, state, preview);
   show(byId("asked-picture"), picture !== null);
   if (picture) byId("asked-picture").replaceChildren(picture);
@@ -54,7 +57,10 @@ function coded(code, bits) {
 export function showAnswer(answer, context) {
   const { facts, state } = context;
   const query = answer.query.code;
+  const { reading = null } = answer.query;
   if (query) byId("asked-code").replaceChildren(...coded(query, facts.info.bits));
+  if (state.kind === "name") byId("asked-title").textContent = spoken(state.value, reading);
+  showReading(state, reading);
   byId("count").textContent = summary(answer, state);
   const made = answer.results.map((item, place) => tile(item, { ...context, query, place }));
   byId("grid").replaceChildren(...made);
@@ -65,6 +71,7 @@ export function showAnswer(answer, context) {
 /** There is no answer. */
 export function showNothing() {
   byId("asked-kind").querySelector(".badge")?.remove();
+  showReading({}, null);
   byId("count").textContent = "";
   byId("grid").replaceChildren();
   show(byId("pages"), false);
@@ -75,7 +82,7 @@ function summary(answer, state) {
   const first = answer.offset + 1;
   const last = answer.offset + answer.results.length;
   const part = answer.total > answer.results.length && last >= first ? `${count(first)}–${count(last)} of ` : "";
-  const byBits = answer.query.kind !== "name";
+  const byBits = !isNamed(state);
   const limited = state.radius !== null && byBits ? ` within ${plural(state.radius, "bit")}` : "";
   const order = byBits ? "nearest first" : "best first";
   return `${part}${plural(answer.total, "result")}${limited}, ${order}, in ${duration(answer.seconds)}`;
@@ -83,7 +90,7 @@ function summary(answer, state) {
 
 function emptiness(state) {
   const reasons = [];
-  if (state.radius !== null && state.kind !== "name") reasons.push("let more bits differ");
+  if (state.radius !== null && !isNamed(state)) reasons.push("let more bits differ");
   if (state.labels.length) reasons.push("choose fewer labels");
   if (state.where) reasons.push("drop the condition");
   return reasons.length ? `Nothing here. You could ${reasons.join(", or ")}.` : "Nothing here.";

@@ -2,7 +2,7 @@
 
 import { ask, overtaken } from "./api.js";
 import { byId, count, el, plural, show } from "./dom.js";
-import { mark } from "./facts.js";
+import { mark, nameOf } from "./facts.js";
 import { thumbnail, title } from "./item.js";
 import { drawMini } from "./mini.js";
 import { asking, nothing, write } from "./state.js";
@@ -42,18 +42,24 @@ function offerNames(facts) {
   const labels = info.labels.map(({ label }) => label);
   const unseen = labels.filter((label) => !facts.isSeen(label)).slice(0, facts.marks ? EXAMPLES / 2 : EXAMPLES);
   const seen = facts.names().filter((label) => facts.isSeen(label)).slice(0, EXAMPLES - unseen.length);
-  const names = facts.marks ? [...unseen, ...seen] : unseen;
+  const names = facts.marks ? [...unseen, ...seen] : recognised(info, labels);
   const possible = info.searches.name && names.length > 0;
   show(byId("examples"), possible);
   if (!possible) return;
   byId("example-names").replaceChildren(...names.map((name) => el("li", {},
     el("a", { class: "chip", href: write(asking(nothing(), "name", name)), "data-go": true },
-      facts.marks ? mark(facts.isSeen(name)) : null, name))));
+      facts.marks ? mark(facts.isSeen(name)) : null, nameOf(name)))));
   const note = byId("example-note");
   note.replaceChildren();
   if (!facts.marks) return;
   note.append(mark(true), "the model learned from pictures with this name ");
   note.append(mark(false), "the model saw no such picture: it knows only the name");
+}
+
+/** Labels, and what the network recognises besides; half of each where there are many. */
+function recognised({ examples }, labels) {
+  const own = labels.slice(0, Math.max(EXAMPLES / 2, EXAMPLES - examples.length));
+  return [...new Set([...own, ...examples])].slice(0, EXAMPLES);
 }
 
 /** Some items from places that are spread over the collection. */
@@ -76,6 +82,6 @@ function blanks(total) {
 function piece(item, facts) {
   return el("li", {}, el("a", {
     class: "frame", href: write(asking(nothing(), "id", item.id)), "data-go": true,
-    "aria-label": `More like ${title(item)}`, title: item.labels.join(", ") || `item ${count(item.id)}`,
+    "aria-label": `More like ${title(item)}`, title: item.labels.map(nameOf).join(", ") || `item ${count(item.id)}`,
   }, thumbnail(item, facts.info.bits, { eager: true })));
 }
