@@ -14,7 +14,7 @@ WORKERS ?= 2
 PYTEST = OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4 PYTHONDONTWRITEBYTECODE= \
 	$(BIN)/pytest --quiet --numprocesses $(WORKERS) --durations 20
 
-.PHONY: demo test test-all test-rest check bench compare reproduce study browser milvus torch wheel format clean
+.PHONY: demo test test-all test-rest check bench compare reproduce study names browser milvus torch wheel format clean
 
 demo: $(READY) ## train on eight digits, find the two that nobody labelled
 	$(BIN)/zshash demo --output zshash-demo.html
@@ -55,6 +55,10 @@ reproduce: $(READY) ## the paper's experiments, tables and figures (ZSHASH_DATA,
 
 study: $(READY) ## MTH against all methods, each category hidden in its turn (ZSHASH_DATA)
 	$(BIN)/zshash reproduce mth --output docs/transfer
+
+names: $(READY) ## search by any name, and the related work (ZSHASH_DATA, CIFAR10)
+	$(BIN)/zshash reproduce any-name --output docs/any-name --from $(CIFAR10)
+	$(BIN)/zshash reproduce name-baselines --output docs/name-baselines --from $(CIFAR10)
 
 browser: ## a browser for the tests of the page, on Debian and its kin
 	@command -v chromium >/dev/null || { apt-get update --quiet && \

@@ -63,8 +63,9 @@ def no_run(*_):
 
 
 def test_the_list(inside):
-    *lines, names, study = call("--list").stdout.splitlines()
-    assert names.startswith("name-baselines  ")
+    *lines, any_name, baselines, study = call("--list").stdout.splitlines()
+    assert any_name.startswith("any-name  ")
+    assert baselines.startswith("name-baselines  ")
     assert study.startswith("mth  ")
     assert [line.split()[0] for line in lines] == list(NAMES)
     for name, line in zip(NAMES, lines, strict=True):

@@ -131,7 +131,11 @@ def _hint(error: Exception) -> str:
     from zshash.images.reading import ExtractorError
     from zshash.learning.aliases import AliasError
     from zshash.learning.targets import SourceError
+    from zshash.semantics import UnknownNames
 
+    for own in (error, error.__cause__):
+        if isinstance(own, UnknownNames) and not any(own.suggestions.values()):
+            return " (a name is an English noun, such as dog)"
     if isinstance(error, DownloadError):
         return " (--from PATH)"
     if isinstance(error, SourceError):

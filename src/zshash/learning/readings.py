@@ -151,17 +151,23 @@ def read_name(
         raise NamesError("the name is empty: write what the pictures show")
     if len(text) > LONGEST:
         raise NamesError(f"a name of {len(text)} letters is too long: write at most {LONGEST}")
-    own = _labelled(knowledge, tuple(labels))
-    if embed is not None:
-        values = join(knowledge, [(np.asarray(embed(text), dtype=np.float64), 1.0)])
-        thing = Thing(text, None, (), Direction(values, []), own.called(text))
-        return Reading(text, (thing,), (), values)
+    if embed is None:
+        return _read(knowledge, text, tuple(labels))
+    values = join(knowledge, [(np.asarray(embed(text), dtype=np.float64), 1.0)])
+    called = _labelled(knowledge, tuple(labels)).called(text)
+    return Reading(text, (Thing(text, None, (), Direction(values, []), called),), (), values)
+
+
+@lru_cache(maxsize=256)  # looking names up takes longer than a search
+def _read(knowledge: Knowledge, text: str, labels: tuple[str, ...]) -> Reading:
+    own = _labelled(knowledge, labels)
     found, left_out = ((text,), ()) if own.called(text) else read_phrase(text, own.knows)
     if not found:
         vocabulary = [*nouns().lemmas, *map(normalise, (*labels, *knowledge.names))]
         raise UnknownNames({"WordNet": suggest([text], vocabulary)})
     things = tuple(_thing(knowledge, name, own) for name in found)
-    values = join(knowledge, [(thing.direction.values, 1.0) for thing in things])
+    parts = [(own, 1.0) for own in (thing.direction.values for thing in things) if own.any()]
+    values = join(knowledge, parts) if parts else things[0].direction.values
     return Reading(text, things, left_out, values)
 
 

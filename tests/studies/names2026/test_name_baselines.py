@@ -17,7 +17,7 @@ from zshash.semantics import WordNet
 from zshash.studies.data import Sources
 from zshash.studies.experiments import Changes
 from zshash.studies.findings import Findings
-from zshash.studies.names2026 import STUDY, rules
+from zshash.studies.names2026 import STUDY, shipped
 from zshash.studies.names2026.cases import Answer, Case, Rule
 from zshash.studies.names2026.name_baselines import NameRule
 from zshash.studies.names2026.rules import RULES
@@ -25,6 +25,7 @@ from zshash.studies.names2026.tables import show
 
 SYNSETS = ("n02123045", "n02085620", "n03417042", "n07753592", "n01443537", "n02504458")
 NAMES = ("tabby", "Chihuahua", "garbage truck", "banana", "goldfish", "African elephant")
+QUICK = {"method": "MTH", "bits": 16, "parameters": {"n_steps": 5, "n_units": 16}}
 
 
 @pytest.fixture(scope="module")
@@ -77,21 +78,23 @@ def test_scores_of_a_run(task, monkeypatch):
     assert found["parameters"] == [{"groups": 1}, {"groups": 2}, {"groups": 3}]
 
 
-@pytest.mark.parametrize("rule", [name for name in RULES if name != "conse-network"])
+@pytest.mark.usefixtures("network")
+@pytest.mark.parametrize("rule", RULES)
 def test_a_run_comes_out_again(task, rule):
-    own = replace(task, rule=rule, turns=1, n_train=40)
+    own = replace(task, rule=rule, turns=1, n_train=40, **QUICK)
     first, again = (own.run(1, Sources()) for _ in range(2))
     assert first["found"] == again["found"]
     assert len(first["found"]) == 2
     assert first["parameters"] == again["parameters"]
 
 
+@pytest.mark.usefixtures("network")
 def test_labels_of_hidden_pictures_are_not_used(task):
-    (case,) = replace(task, turns=1).cases(0, Sources())
+    (case,) = replace(task, turns=1, **QUICK).cases(0, Sources())
     other = case.dataset.labels.copy()
     other[np.isin(other, case.hidden)] = case.hidden[0]
     changed = replace(case, dataset=replace(case.dataset, labels=other))
-    for name in ("eszsl", "dap", "conse"):
+    for name in ("eszsl", "dap", "conse", "zshash-features", "zshash"):
         a, b = (RULES[name].rank(own).scores for own in (case, changed))
         np.testing.assert_array_equal(a, b)
 
@@ -102,7 +105,7 @@ def network(monkeypatch):
     rng = np.random.RandomState(1)
     directions, biases = rng.randn(7, 12), rng.randn(7)
     known = Categories((*SYNSETS, "n02391049"), (*NAMES, "zebra"), directions, biases)
-    monkeypatch.setattr(rules, "_network", lambda: known)
+    monkeypatch.setattr(shipped, "network", lambda: known)
     return known
 
 
@@ -177,14 +180,17 @@ def call(*arguments, code=0):
     return done
 
 
+NEED_THE_NETWORK = ("conse-network", "zshash-features", "zshash")
+
+
 def test_the_small_version(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = call("name-baselines", "--quick")
     assert "Report: name-baselines-quick.html" in done.stdout
     page = Path("name-baselines-quick.md").read_text()
     assert "zshash reproduce name-baselines --quick\n" in page
-    for rule in RULES.values():
-        assert rule.title in page or rule.title.startswith("ConSE, the network")
+    for name, rule in RULES.items():
+        assert (rule.title in page) == (name not in NEED_THE_NETWORK)
     files = list((tmp_path / "name-baselines-quick" / "runs").rglob("*.json"))
     assert len(files) == 6
     assert all("error" not in json.loads(path.read_text())["runs"][0] for path in files)
@@ -201,8 +207,11 @@ def test_the_protocols_are_dealt_from_the_real_data(data_folder, monkeypatch):
     monkeypatch.setenv("ZSHASH_DATA", str(data_folder))
     counts = {}
     for task in STUDY.read("name-baselines").tasks:
-        if (task.data, task.known_to) not in counts:
+        is_there = (data_folder / task.data).exists()  # cifar10 would be downloaded
+        if is_there and (task.data, task.known_to) not in counts:
             task.rehearse(Sources())
             case = next(iter(task.cases(0, Sources())))
             counts[task.data, task.known_to] = len(case.seen) + len(case.hidden), len(case.hidden)
-    assert list(counts.values()) == [(100, 10), (10, 1), (6, 2), (4, 1)]
+    if not counts:
+        pytest.skip(f"no features in {data_folder}")
+    assert list(counts.values()) == [(100, 10), (6, 2)]

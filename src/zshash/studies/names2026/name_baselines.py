@@ -35,9 +35,9 @@ INTRODUCTION = (
     "to their first 256 principal components. Parameters are chosen on seen categories that are "
     "held out as pseudo-unseen, never on hidden ones. ConSE with the network’s own classifier and "
     "the rule that zshash ships also know the network’s categories, without the hidden ones and "
-    "all kinds of them; the shipped rule learns its codes from pictures without labels, too, up to "
-    "10,000. The network that makes the features was trained on ImageNet, so *hidden* means that "
-    "nobody labelled these pictures here."
+    'all kinds of them; the shipped rule learns its codes, with `effort="fast"`, from pictures '
+    "without labels, too, up to 10,000. The network that makes the features was trained on "
+    "ImageNet, so *hidden* means that nobody labelled these pictures here."
 )
 POOL = 10_000  # pictures that may be learned from without labels
 RUNS = """
@@ -90,6 +90,7 @@ groups = 10
 turns = 2
 n_train = 2000
 method = "MTH"
+parameters = { effort = "fast" }
 labels = ["wordnet"]
 
 [parts.vary]
@@ -102,6 +103,7 @@ groups = 10
 turns = 2
 n_train = 2000
 method = "MTH"
+parameters = { effort = "fast" }
 labels = ["wordnet"]
 
 [parts.vary]
@@ -113,6 +115,7 @@ data = "features/tiny100_lite0_1280.npz"
 known_to = ["words/awa2_attributes.npz"]
 groups = 3
 method = "MTH"
+parameters = { effort = "fast" }
 labels = ["wordnet"]
 
 [parts.vary]
