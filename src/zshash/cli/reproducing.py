@@ -43,8 +43,8 @@ OF_THE_PAPER = ("methods", "bits", "data", "training", "files")
     type=OutputFile(is_stem=True),
     help="Files to write: NAME.md, NAME.html and the folder NAME; for mth NAME.json, "
     "NAME-tables.md and NAME-tradeoff.svg. Runs that are stored there are not run again.  "
-    "[default: reproduction, with --quick reproduction-quick; for mth transfer, for name-baselines "
-    "name-baselines, each with -quick, too]",
+    "[default: reproduction, with --quick reproduction-quick; for mth transfer, for any-name and "
+    "name-baselines their own names, each with -quick, too]",
 )
 @click.option(
     "--seeds",
@@ -125,7 +125,8 @@ def reproduce(
 
     mth is the study behind the method MTH: every method, with each category hidden in turn. It
     takes days, so --all leaves it out, and no other experiment can be named with it. The same
-    holds for name-baselines, which compares searches by name with related work and takes hours.
+    holds for any-name, searches by names that nobody labelled, and for name-baselines, which
+    compares them with related work; both take hours.
     """
     if listing:
         _print_list()

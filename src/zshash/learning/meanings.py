@@ -16,7 +16,7 @@ from zshash.semantics.names import exact_forms, near_misses, normalise, singular
 from zshash.semantics.nouns import nouns
 from zshash.semantics.senses import Sense, senses, synset_row
 
-__all__ = ["Meant", "describe", "has_letters", "meanings"]
+__all__ = ["Meant", "describe", "has_letters", "in_words", "meanings"]
 
 ID_REMARK = re.compile(r"\((n[0-9]{8})\)")
 SHORTEST = 3  # letters of a label that is left of another one without its numbers
@@ -118,7 +118,7 @@ def _by_alias(label: str, alias: str, known: Known, strict: bool) -> Meant:
         near = near_misses(alias, nouns().lemmas)
         hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
         raise AliasError(f"WordNet does not know {alias!r}, the alias of {label!r}{hint}")
-    return Meant(label, found[0].synset, _text(found[0]), alias)
+    return Meant(label, found[0].synset, in_words(found[0]), alias)
 
 
 def _by_id(label: str, synset: str) -> Meant | None:
@@ -135,7 +135,7 @@ def _by_name(label: str, known: Known) -> Meant:
         return Meant(label, "", "", is_plain=False)
     sense = known.order(found)[0]
     is_plain = synset_row(label) is not None or _is_plain(label, sense, found, known)
-    return Meant(label, sense.synset, _text(sense), is_plain=is_plain)
+    return Meant(label, sense.synset, in_words(sense), is_plain=is_plain)
 
 
 def has_letters(label: str) -> bool:
@@ -160,10 +160,10 @@ def _senses(label: str) -> list[Sense]:
     return senses(label) or (senses(text) if len(text) >= SHORTEST else [])
 
 
-def _text(sense: Sense) -> str:
+def in_words(sense: Sense) -> str:
     """Words for a sense; a lemma with one sense is shown by the first name of its synset.
 
-    >>> [_text(senses(name)[0]) for name in ("crane (bird)", "paris", "Rex")]
+    >>> [in_words(senses(name)[0]) for name in ("crane (bird)", "paris", "Rex")]
     ['crane (wading bird)', 'Paris (national capital)', 'king (sovereign)']
     """
     first = _first_name(sense)

@@ -1,4 +1,6 @@
-"""The rule that ranks codes by the name of a category: the only one, in product and studies.
+"""The rule that ranks codes by the name of a category, for a model that knows only its labels.
+
+A model that knows what its network knows ranks by `zshash.learning.knowledge` instead.
 
 A code b stands at bA among the vectors of names, where A is the map that `zshash.ZSH` and
 `zshash.MTH` learn. The score of a code for a name is the cosine of bA and the name's vector y, less

@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.learning.knowledge import Direction, Knowledge
-from zshash.learning.meanings import Meant, meanings
+from zshash.learning.meanings import Meant, in_words, meanings
 from zshash.learning.names import Forecast, Meaning, NamesError, NearName
 from zshash.semantics.known import Known
 from zshash.semantics.names import UnknownNames, normalise, singular_forms, suggest
 from zshash.semantics.nouns import nouns
 from zshash.semantics.phrases import read_phrase
-from zshash.semantics.senses import Sense, senses
+from zshash.semantics.senses import Sense, senses, synset_row
 
 __all__ = ["Reading", "Thing", "explain", "join", "joined", "likely_names", "read_name"]
 
 LONGEST = 1000  # letters of a name
 SHOWN = 10
+PERSON = "n00007846"
 CLOSE, FAR = 2 / 3, 1 / 3  # ranks of a name that is likely or unlikely to be found
 EXPECTED = {
     "close": "Its best pictures stand out clearly from all others, so they should be right.",
@@ -61,7 +62,7 @@ class Thing(NamedTuple):
     @property
     def text(self) -> str:
         """Name of the thing with the sense that was taken."""
-        return self.name if self.sense is None else self.sense.text
+        return self.name if self.sense is None else in_words(self.sense)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +165,8 @@ def _read(knowledge: Knowledge, text: str, labels: tuple[str, ...]) -> Reading:
     found, left_out = ((text,), ()) if own.called(text) else read_phrase(text, own.knows)
     if not found:
         vocabulary = [*nouns().lemmas, *map(normalise, (*labels, *knowledge.names))]
-        raise UnknownNames({"WordNet": suggest([text], vocabulary)})
+        near = suggest([text], vocabulary)[text]
+        raise UnknownNames({"WordNet": {text: [word for word in near if not _is_person(word)]}})
     things = tuple(_thing(knowledge, name, own) for name in found)
     parts = [(own, 1.0) for own in (thing.direction.values for thing in things) if own.any()]
     values = join(knowledge, parts) if parts else things[0].direction.values
@@ -182,6 +184,17 @@ def join(knowledge: Knowledge, parts: Sequence[tuple[NDArray[Any], float]]) -> N
     if length < NOTHING:
         raise NamesError("the parts of the query cancel out: leave one of them out")
     return np.asarray(total / length)
+
+
+def _is_person(word: str) -> bool:
+    """Whether a word means people and nothing else; many of these words are rude.
+
+    >>> _is_person("dago"), _is_person("dog")
+    (True, False)
+    """
+    rows = [row for row in (synset_row(sense.synset) for sense in senses(word)) if row is not None]
+    person = synset_row(PERSON)
+    return bool(rows) and all(person in (row, *nouns().above(row)) for row in rows)
 
 
 class _Labels:

@@ -1,6 +1,7 @@
 """Names of categories: items that fit one best, and what names and codes mean to the model.
 
-The rule that ranks by name is in `zshash.learning.name_rule`.
+Names are read in `zshash.learning.readings`; for a model that knows only its labels, the rule is in
+`zshash.learning.name_rule`.
 """
 
 from collections.abc import Iterator, Sequence
