@@ -16,7 +16,6 @@ from zshash.datasets import DataError, Dataset
 from zshash.datasets.splits import draw_training
 from zshash.evaluation.protocol import checksum
 from zshash.evaluation.report.document import Block, Table, Text
-from zshash.evaluation.statistics import shown
 from zshash.evaluation.tasks import Record
 from zshash.learning.knowledge import Knowledge
 from zshash.studies.data import Sources
@@ -35,6 +34,7 @@ from zshash.studies.names2026.shipped import (
     synsets,
     whitened,
 )
+from zshash.studies.names2026.tables import over_splits
 from zshash.studies.tasks import MethodTask
 from zshash.studies.zsh2016.names import accuracy
 
@@ -48,7 +48,9 @@ INTRODUCTION = (
     "other pictures. *Features* stand for the same rule on the first 256 whitened components "
     "instead of bits. *Decoded* stands for another rule on the same codes: features are read from "
     "the bits by ridge regression, and compared with directions of the network’s last layer; the "
-    "directions of hidden names are predicted by the same ridge."
+    "directions of hidden names are predicted by the same ridge. Codes of rows with labels are "
+    'learned with `effort="fast"`, all others with the default effort; *alone* means that no '
+    "picture without a label is learned from."
 )
 RUNS = """
 title = "Search by any name, with no label at all"
@@ -74,7 +76,6 @@ groups = 10
 turns = 2
 
 [parts.vary]
-bits = [64, 128]
 n_labelled = [10, 100, 1000]
 
 [[parts]]  # each of ten categories is hidden alone
@@ -282,32 +283,47 @@ def show(found: Findings) -> list[Block]:
     return blocks
 
 
-HEADS = ("codes", "decoded", "features")
-SCORES = ("hidden", "right name", "known")
-ENDINGS = ("", "_decoded", "_features")
-KEYS = ("map", "accuracy", "map_known")
+HEADS = {"": "codes", "_decoded": "decoded", "_features": "features"}
+SCORES = {"map": "hidden", "accuracy": "right name", "map_known": "known"}
+MANY = 10  # hidden names that a rank correlation needs
 
 
 def _of_data(own: Findings) -> list[Block]:
-    if not own.runs:
+    found = [(result.task, _finished(result.runs)) for result in own.results]
+    found = sorted(((task, runs) for task, runs in found if runs), key=lambda pair: _size(pair[0]))
+    if not found:
         return []
-    title = Path(own.results[0].task.data).stem
-    results = sorted(own.results, key=lambda result: _size(result.task))
-    rows, by_name, forecasts = [], [], []
-    for result in results:
-        runs = [run for run in result.runs if "error" not in run]
-        if not runs:
-            continue
-        cells = [shown([run[key + end] for run in runs]) for key in KEYS for end in ENDINGS]
-        what = _what(result.task)
-        rows.append([what, *cells])
-        forecasts.append(f"{what} {shown(_correlations(runs))}")
-        if len(runs[0]["found"]) <= 10:
-            by_name.append((what, runs))
-    heads = [f"{score}, {head}" for score in SCORES for head in HEADS]
-    table = Table([title, *heads], rows, f"{title}: MAP of names, and the right one of the hidden")
-    told = "Rank correlation of forecast and average precision, hidden names: "
-    return [table, *_by_name(by_name), Text(told + "; ".join(forecasts) + ".")]
+    title = Path(found[0][0].data).stem
+    # of one hidden name, every picture gets the right one
+    scores = [key for key in SCORES if any(run[key] < 1 for _, runs in found for run in runs)]
+    heads = [f"{SCORES[key]}, {head}" for key in scores for head in HEADS.values()]
+    rows = [
+        [_what(task), *_cells(runs, scores), _paired(task, runs, found)] for task, runs in found
+    ]
+    caption = f"{title}: MAP of names, and the right one of the hidden"
+    table = Table([title, *heads, "same hidden names, no label"], rows, caption)
+    return [table, *_by_name(found), Text(_forecasts(found))]
+
+
+Runs = Sequence[Record]
+
+
+def _finished(runs: Runs) -> list[Record]:
+    return [run for run in runs if "error" not in run]
+
+
+def _cells(runs: Runs, scores: Sequence[str]) -> list[str]:
+    return [over_splits([run[key + end] for run in runs]) for key in scores for end in HEADS]
+
+
+def _paired(task: Any, runs: Runs, found: Sequence[tuple[Any, Runs]]) -> str:
+    """MAP of the hidden names of some runs with labels, in the runs without labels."""
+    plain = [own for other, own in found if not other.n_labelled and other.bits == task.bits]
+    if not task.n_labelled or not plain:
+        return "–"
+    without = {run["seed"]: run["found"] for run in plain[0]}
+    pairs = [(run["found"], without[run["seed"]]) for run in runs if run["seed"] in without]
+    return over_splits([float(np.mean([other[name] for name in own])) for own, other in pairs])
 
 
 def _size(task: Any) -> tuple[int, int, int]:
@@ -320,22 +336,28 @@ def _what(task: Any) -> str:
     return f"{task.bits} bits, {labelled}{alone}"
 
 
-def _correlations(runs: Sequence[Record]) -> list[float]:
-    """Rank correlation over the hidden names, of each run."""
-    pairs = [(list(run["forecast"].values()), list(run["found"].values())) for run in runs]
-    return [float(spearmanr(*pair)[0]) for pair in pairs if len(pair[0]) > 2]
+def _forecasts(found: Sequence[tuple[Any, Runs]]) -> str:
+    """Rank correlations of forecast and average precision over the hidden names of each run."""
+    parts = []
+    for task, runs in found:
+        pairs = [(list(run["forecast"].values()), list(run["found"].values())) for run in runs]
+        own = [float(spearmanr(*pair)[0]) for pair in pairs if len(pair[0]) >= MANY]
+        parts += [f"{_what(task)} {over_splits(own)}"] if own else []
+    told = "Rank correlation of forecast and average precision, hidden names: "
+    return told + "; ".join(parts) + "."
 
 
-def _by_name(found: Sequence[tuple[str, Sequence[Record]]]) -> list[Block]:
+def _by_name(found: Sequence[tuple[Any, Runs]]) -> list[Block]:
     """A row for each hidden name, where there are few."""
-    if not found:
+    names = sorted({name for _, runs in found for run in runs for name in run["found"]})
+    if len(names) > MANY:
         return []
-    names = sorted(found[0][1][0]["found"])
-    rows = [
-        [name, *(shown([run["found"][name] for run in runs]) for _, runs in found)]
-        for name in names
-    ]
-    return [Table(["hidden name", *(what for what, _ in found)], rows, "Each name, codes: MAP")]
+    rows = []
+    for name in names:
+        values = [[run["found"][name] for run in runs if name in run["found"]] for _, runs in found]
+        rows.append([name, *map(over_splits, values)])
+    heads = ["hidden name", *(_what(task) for task, _ in found)]
+    return [Table(heads, rows, "Each name, codes: MAP")]
 
 
 EXPERIMENT = About(

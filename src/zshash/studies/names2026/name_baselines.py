@@ -67,7 +67,7 @@ turns = 2
 n_train = 2000
 
 [parts.vary]
-labels = [["wordnet"], ["words/huang2012_50d.txt"], ["words/glove6b_100d_nouns.txt.gz"]]
+labels = [["wordnet"], ["words/huang2012_50d.txt"]]
 rule = ["dap", "zero-data", "cmt", "devise", "conse", "eszsl", "conse-network"]
 
 [[parts]]  # six categories are animals with attributes; two are hidden at a time

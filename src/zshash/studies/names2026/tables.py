@@ -8,7 +8,7 @@ from zshash.evaluation.statistics import error_of, mean, with_error
 from zshash.studies.findings import Findings
 from zshash.studies.names2026.rules import RULES
 
-__all__ = ["show", "source_title"]
+__all__ = ["over_splits", "show", "source_title"]
 
 SOURCES = {
     "wordnet": "WordNet",
@@ -68,15 +68,17 @@ def _column(own: Findings, key: str, labels: Sequence[str]) -> dict[str, str]:
 
 
 def _cell(values: Sequence[float], best: float | None) -> str:
+    text = over_splits(values)
+    return f"**{text}**" if values and mean(values) == best else text
+
+
+def over_splits(values: Sequence[float]) -> str:
     """Mean and standard error over splits.
 
-    >>> _cell([0.25, 0.75], best=0.5), _cell([0.25], best=0.5), _cell([], best=None)
-    ('**0.500 ± 0.250**', '0.250', '–')
+    >>> over_splits([0.25, 0.75]), over_splits([0.25]), over_splits([])
+    ('0.500 ± 0.250', '0.250', '–')
     """
-    if not values:
-        return "–"
-    text = with_error(f"{mean(values):.3f}", error_of(values), 3)
-    return f"**{text}**" if mean(values) == best else text
+    return with_error(f"{mean(values):.3f}", error_of(values), 3) if values else "–"
 
 
 def source_title(labels: Sequence[str]) -> str:
