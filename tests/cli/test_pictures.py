@@ -292,3 +292,25 @@ def test_features_need_no_extractor():
 def test_names_that_steer_a_terminal(photos):
     (photos / "dog").rename(photos / "dog\x1b[31m")
     assert "dog\\x1b[31m=8" in run("info", "photos").output
+
+
+def test_pictures_by_name(photos):
+    """The network's own categories are known, with the labels of the folders beside them."""
+    fit("photos")
+    knowledge = zshash.load("model").knowledge
+    assert len(knowledge) == 1001  # a dog is above many categories, and is none of them
+    assert knowledge.names[-1] == "dog"
+    assert knowledge.counts[knowledge.labels["tabby_cat"]] == 8
+    run("create", "album", "-m", "model")
+    run("add", "album", "photos")
+    (answer,) = json.loads(run("search", "album", "--name", "cat", "--k", 9, "--json").output)
+    assert answer["reading"]["labels"] == ["tabby_cat"]
+    found = answer["neighbours"]
+    assert [own["labels"] for own in found[:8]] == [["tabby_cat"]] * 8
+    assert [own["score"] for own in found[:8]] == [1.0] * 8
+    assert found[8]["score"] < 1
+    query = photos / "dog" / "3.jpg"
+    output = run("search", "album", query, "--name", "cat", "--not", "snowplow", "--k", 2).output
+    assert output.startswith(f"{query}: 2 neighbours\n  taken as cat (true cat); it also means")
+    output = run("search", "album", "--name", "lorry").output
+    assert "  taken as lorry (truck); it also means lorry (wagon): lorry.n.01\n" in output

@@ -32,6 +32,11 @@ def knowledge(world):
 
 
 @pytest.fixture(scope="module")
+def small():
+    return learn(make_world(n_bits=16, each=4))
+
+
+@pytest.fixture(scope="module")
 def labelled(world):
     """Tabbies, dogs by their id, a dog called Rex and a cat called Bella."""
     labels = np.zeros((len(world.y), 4), dtype=bool)
@@ -213,17 +218,13 @@ class TestMistakes:
             read_name(unknown, "cat")
 
     @given(st.text(max_size=40))
-    def test_any_text_gives_a_reading_or_a_sentence(self, text):
+    def test_any_text_gives_a_reading_or_a_sentence(self, small, text):
         try:
-            found = read_name(SMALL, text)
-        except (NamesError, UnknownNames) as error:
-            assert str(error)
-        else:
-            assert np.linalg.norm(found.values) == pytest.approx(1)
-            json.dumps(found.told())
-
-
-SMALL = learn(make_world(n_bits=16, each=4))
+            found = read_name(small, text)
+        except (NamesError, UnknownNames):
+            return
+        assert np.linalg.norm(found.values) == pytest.approx(1)
+        json.dumps(found.told())
 
 
 class TestJoining:
