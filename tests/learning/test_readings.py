@@ -369,3 +369,14 @@ def test_a_reading_is_ready_for_json(labelled):
     assert cat["others"][0].keys() == {"sense", "key"}
     (rex,) = read_name(labelled, "Rex", LABELS).told()["things"]
     assert (rex["sense"], rex["synset"], rex["key"]) == ("Rex", None, None)
+
+
+class TestNegation:
+    def test_what_a_phrase_does_not_want_is_left_out(self, knowledge):
+        read = read_name(knowledge, "goldfish, not teapot")
+        assert [thing.name for thing in read.things] == ["goldfish"]
+        assert read.left_out == ("not teapot",)
+
+    def test_nothing_that_is_wanted(self, knowledge):
+        with pytest.raises(NamesError, match="say what to search for"):
+            read_name(knowledge, "no goldfish")

@@ -4,6 +4,7 @@ text → things in it (`semantics.phrases`) → senses, those known by sight fir
 directions (`knowledge`) → one real-valued query
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,7 @@ from zshash.semantics.names import UnknownNames, normalise, singular_forms, sugg
 from zshash.semantics.nouns import nouns
 from zshash.semantics.phrases import read_phrase
 from zshash.semantics.senses import Sense, senses, synset_row
+from zshash.semantics.young import grown_up
 
 __all__ = ["Reading", "Thing", "explain", "join", "joined", "likely_names", "read_name"]
 
@@ -32,6 +34,7 @@ EXPECTED = {
     "usual": "Its best pictures stand out as usual, so some of them should be right.",
     "far": "Its best pictures hardly stand out from all others, so expect little.",
 }
+NEGATION = re.compile(r"\b(?:not|no|without|except|isn't|aren't)\b", re.IGNORECASE)
 NOTHING = 1e-9  # length of a sum of directions that is left of those that cancel out
 
 Embed = Callable[[str], NDArray[Any]]
@@ -162,7 +165,7 @@ def read_name(
 @lru_cache(maxsize=256)  # looking names up takes longer than a search
 def _read(knowledge: Knowledge, text: str, labels: tuple[str, ...]) -> Reading:
     own = _labelled(knowledge, labels)
-    found, left_out = ((text,), ()) if own.called(text) else read_phrase(text, own.knows)
+    found, left_out = ((text,), ()) if own.called(text) else _wanted(text, own)
     if not found:
         vocabulary = [*nouns().lemmas, *map(normalise, (*labels, *knowledge.names))]
         near = suggest([text], vocabulary)[text]
@@ -171,6 +174,17 @@ def _read(knowledge: Knowledge, text: str, labels: tuple[str, ...]) -> Reading:
     parts = [(own, 1.0) for own in (thing.direction.values for thing in things) if own.any()]
     values = join(knowledge, parts) if parts else things[0].direction.values
     return Reading(text, things, left_out, values)
+
+
+def _wanted(text: str, labels: "_Labels") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Things that a phrase wants, and words that are left out, such as all behind a "not"."""
+    negation = NEGATION.search(text)
+    if negation is None:
+        return read_phrase(text, labels.knows)
+    found, left_out = read_phrase(text[: negation.start()], labels.knows)
+    if not found:
+        raise NamesError("say what to search for, not only what is not wanted")
+    return found, (*left_out, text[negation.start() :].strip())
 
 
 def join(knowledge: Knowledge, parts: Sequence[tuple[NDArray[Any], float]]) -> NDArray[np.float64]:
@@ -240,7 +254,9 @@ def _thing(knowledge: Knowledge, name: str, labels: _Labels) -> Thing:
     is_own = any(_is_unknown(knowledge, label) for label in called)
     sense = found[0] if found and not is_own else None
     synset = "" if sense is None else sense.synset
-    own = tuple(dict.fromkeys((*called, *(labels.below(synset) if synset else ()))))
+    is_noun = not called or normalise(name) in nouns().lemmas  # "Italy 2021" is no noun
+    kinds = labels.below(synset) if synset and is_noun else ()
+    own = tuple(dict.fromkeys((*called, *kinds)))
     direction = None
     for label in called:
         direction = direction or _of_label(knowledge, label)
@@ -322,6 +338,8 @@ def _forecast(knowledge: Knowledge, thing: Thing, near: Sequence[NearName]) -> F
         return Forecast("seen", similarity, text=f"The model learned from {pictures} of {text}.")
     if known:
         kinds = f"{len(known)} kinds of it" if len(known) > 1 else "it"
+        grown = "" if thing.sense is None else grown_up(thing.sense.synset)
+        kinds = senses(grown)[0].text if grown else kinds
         told = f"The network was trained to recognise {kinds}: if {text} is here, it is found."
         return Forecast("close", similarity, text=told)
     nearest = f"; nearest in meaning is {near[0].name}" if near else ""

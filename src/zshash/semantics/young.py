@@ -1,4 +1,7 @@
-"""Names of young animals, which WordNet does not put below the animal that they grow up to be."""
+"""Names of young animals. A network that knows an animal knows its young, too.
+
+WordNet puts most of these names below *young mammal* or *young bird*, and not above any breed.
+"""
 
 __all__ = ["grown_up"]
 

@@ -22,7 +22,7 @@ from zshash.datasets import Dataset
 from zshash.images import Limits, PictureReader
 from zshash.index.milvus import MilvusError
 from zshash.learning.model import Model
-from zshash.web.about import MOST_FILES, About, picture_network, plain_names
+from zshash.web.about import MOST_FILES, About, picture_network
 from zshash.web.answers import to_json
 from zshash.web.atlas import items_left
 from zshash.web.errors import WRONG, ApiError
@@ -192,16 +192,13 @@ class ServedCollection:
     def why_name(self, name: str) -> dict[str, Any]:
         """What a name means to the model: the nearest known categories, and a forecast."""
         meaning = self.collection.explain_name(name)
-        rank, text = meaning.forecast.rank, meaning.forecast.text
-        for known, plain in plain_names(near.name for near in meaning.nearest).items():
-            text = text.replace(known, plain)
+        rank = meaning.forecast.rank
         return {
             "kind": "name",
             "name": name,
             "seen": meaning.seen,
             "nearest": [near._asdict() for near in meaning.nearest],
-            "forecast": meaning.forecast._asdict()
-            | {"rank": None if math.isnan(rank) else rank, "text": text},
+            "forecast": meaning.forecast._asdict() | {"rank": None if math.isnan(rank) else rank},
         }
 
     def why_code(self, query: WhyQuery) -> dict[str, Any]:

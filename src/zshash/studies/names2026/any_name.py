@@ -323,6 +323,7 @@ def _paired(task: Any, runs: Runs, found: Sequence[tuple[Any, Runs]]) -> str:
         return "–"
     without = {run["seed"]: run["found"] for run in plain[0]}
     pairs = [(run["found"], without[run["seed"]]) for run in runs if run["seed"] in without]
+    pairs = [(own, other) for own, other in pairs if set(own) <= set(other)]
     return over_splits([float(np.mean([other[name] for name in own])) for own, other in pairs])
 
 
@@ -344,7 +345,7 @@ def _forecasts(found: Sequence[tuple[Any, Runs]]) -> str:
         own = [float(spearmanr(*pair)[0]) for pair in pairs if len(pair[0]) >= MANY]
         parts += [f"{_what(task)} {over_splits(own)}"] if own else []
     told = "Rank correlation of forecast and average precision, hidden names: "
-    return told + "; ".join(parts) + "."
+    return told + ("; ".join(parts) or "too few names") + "."
 
 
 def _by_name(found: Sequence[tuple[Any, Runs]]) -> list[Block]:
