@@ -46,7 +46,7 @@ def test_it_can_be_changed(old):
 
 
 def test_a_writer_brings_it_to_the_present_format(old):
-    assert old.info()["format"] == 2
+    assert old.info()["format"] == 3
     log = old._store.catalogue.connection.execute("SELECT count(*) FROM changes").fetchone()
     assert log == (0,)
     old.close()
@@ -65,7 +65,7 @@ def test_while_another_process_writes_it_is_read_as_it_is(tmp_path):
         assert photos.search(features()[17], k=1)[0].bits == 0
         assert photos.verify() == []
         assert photos.remove([0]) == 1  # nobody holds the lock any more
-        assert photos.info()["format"] == 2
+        assert photos.info()["format"] == 3
         assert photos.verify() == []
 
 

@@ -139,6 +139,10 @@ class Catalogue:
         if wrong:
             raise DamagedError(f"{self.folder}: {DAMAGED} ({wrong[0]} is not as it was made)")
 
+    def has_table(self, name: str) -> bool:
+        """Whether the format of the catalogue has this table; earlier ones have fewer."""
+        return EARLIER.get(self.version, {}).get(name, name) is not None
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A transaction that sees one state throughout."""

@@ -28,7 +28,7 @@ from zshash.collection.storage.tables import (
 
 __all__ = ["BESIDE", "Change"]
 
-BESIDE = ("thumbnails", "features")
+BESIDE = ("thumbnails", "features", "prints", "same_files")
 
 
 class Change:
@@ -116,7 +116,7 @@ class Change:
         return ids
 
     def put(self, table: str, values: dict[int, bytes]) -> None:
-        """Store thumbnails or features of items, in place of earlier ones."""
+        """Store values of items in a table of `BESIDE`, in place of earlier ones."""
         if values:
             self._forget(table, list(values))
             tally: Tally = getattr(self.state, table)
@@ -153,7 +153,7 @@ class Change:
             self._index(np.array(ids, dtype=np.int64), codes)
 
     def remove(self, ids: Sequence[int]) -> None:
-        """Remove items with their thumbnails and features; those that are gone are left out.
+        """Remove items with all that is stored beside them; those that are gone are left out.
 
         They may be damaged.
         """

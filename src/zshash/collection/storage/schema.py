@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 __all__ = ["EARLIER", "FORMAT_VERSION", "MIGRATIONS", "SCHEMA"]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 SCHEMA = {
     "settings": """CREATE TABLE settings (
   key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
@@ -23,6 +23,14 @@ SCHEMA = {
     "features": """CREATE TABLE features (
   id INTEGER PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL
 )""",
+    # Perceptual hashes of pictures, 8 bytes each.
+    "prints": """CREATE TABLE prints (
+  id INTEGER PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL
+)""",
+    # Paths of other files that hold the very bytes of an item's file, as a list in JSON.
+    "same_files": """CREATE TABLE same_files (
+  id INTEGER PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL
+)""",
     # Rows that were changed or removed, and by how much the checksum of each changed: an index
     # that follows the catalogue reads them.
     "changes": """CREATE TABLE changes (
@@ -31,15 +39,18 @@ SCHEMA = {
 ) WITHOUT ROWID""",
 }
 
-EARLIER = {
+NEW_IN_3 = ("prints", "same_files")
+EARLIER: dict[int, dict[str, str | None]] = {
     1: {
+        **dict.fromkeys(NEW_IN_3),
         "changes": """CREATE TABLE changes (
   generation INTEGER NOT NULL, id INTEGER NOT NULL, delta INTEGER NOT NULL,
   PRIMARY KEY (generation, id)
-) WITHOUT ROWID"""
-    }
+) WITHOUT ROWID""",
+    },
+    2: dict.fromkeys(NEW_IN_3),
 }
-"""For each earlier format the tables that were different."""
+"""For each earlier format the tables that were different; None for tables that it has not."""
 
 
 def _to_2(connection: sqlite3.Connection) -> None:
@@ -48,5 +59,11 @@ def _to_2(connection: sqlite3.Connection) -> None:
     connection.execute(SCHEMA["changes"])
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2}
+def _to_3(connection: sqlite3.Connection) -> None:
+    """Add tables for what earlier formats do not know of their items."""
+    for table in NEW_IN_3:
+        connection.execute(SCHEMA[table])
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3}
 """For each earlier format the function that brings its tables to the next one."""

@@ -51,7 +51,7 @@ class State:
         The generation since which `changes` lists every row that was changed or removed.
     next_id : int
         Id of the next item; ids are never used twice.
-    items, thumbnails, features, changes : Tally
+    items, thumbnails, features, changes, prints, same_files : Tally
         Tallies of the rows of these tables.
     """
 
@@ -64,6 +64,8 @@ class State:
     thumbnails: Tally = Tally()
     features: Tally = Tally()
     changes: Tally = Tally()
+    prints: Tally = Tally()
+    same_files: Tally = Tally()
 
     def to_json(self) -> dict[str, Any]:
         """The state as values that JSON can hold."""
@@ -74,11 +76,11 @@ class State:
         """Undo `to_json`; TypeError or ValueError if `value` is not a state.
 
         A state of format 1 has no tally of `changes`. Rows of that log have no checksums, so `base`
-        then says that nobody follows it.
+        then says that nobody follows it. Before format 3 there were no `prints` and `same_files`.
         """
         facts = dict(value)
         if "changes" not in facts:
             facts |= {"changes": {}, "base": facts["generation"]}
-        for name in ("items", "thumbnails", "features", "changes"):
-            facts[name] = Tally(**facts[name])
+        for name in ("items", "thumbnails", "features", "changes", "prints", "same_files"):
+            facts[name] = Tally(**facts.get(name, {}))
         return cls(**facts)
