@@ -1,4 +1,4 @@
-"""A collection that was once written in format 1 is read and changed by this zshash."""
+"""Collections that were once written in earlier formats are read and changed by this zshash."""
 
 import shutil
 from pathlib import Path
@@ -11,9 +11,12 @@ from zshash import LSH, Collection
 from zshash.collection.storage.locks import WriterLock
 
 
-@pytest.fixture
-def old(tmp_path):
-    with Collection.open(shutil.copytree(FOLDER, tmp_path / "old")) as photos:
+FOLDERS = {1: FOLDER, 2: FOLDER.with_name("version_2.zshash")}
+
+
+@pytest.fixture(params=FOLDERS.values(), ids=FOLDERS)
+def old(request, tmp_path):
+    with Collection.open(shutil.copytree(request.param, tmp_path / "old")) as photos:
         yield photos
 
 
@@ -47,26 +50,34 @@ def test_it_can_be_changed(old):
 
 def test_a_writer_brings_it_to_the_present_format(old):
     assert old.info()["format"] == 3
-    log = old._store.catalogue.connection.execute("SELECT count(*) FROM changes").fetchone()
-    assert log == (0,)
+    with old._store.writing(), old._store.changing() as change:
+        change.put("prints", {0: b"12345678"})
     old.close()
     with Collection.open(old.path) as again:
         assert len(again) == 33
-        again.remove([1])
+        again.remove([0, 1])
+        assert again._store.catalogue.state().prints.n == 0
         assert again.verify() == []
 
 
-def test_while_another_process_writes_it_is_read_as_it_is(tmp_path):
-    folder = shutil.copytree(FOLDER, tmp_path / "old")
+@pytest.mark.parametrize("version", FOLDERS)
+def test_while_another_process_writes_it_is_read_as_it_is(tmp_path, version):
+    folder = shutil.copytree(FOLDERS[version], tmp_path / "old")
     with WriterLock(folder).held():
         photos = Collection.open(folder)
     with photos:
-        assert photos.info()["format"] == 1
+        assert photos.info()["format"] == version
         assert photos.search(features()[17], k=1)[0].bits == 0
         assert photos.verify() == []
         assert photos.remove([0]) == 1  # nobody holds the lock any more
         assert photos.info()["format"] == 3
         assert photos.verify() == []
+
+
+def test_a_log_without_checksums_ends_with_its_format(tmp_path):
+    with Collection.open(shutil.copytree(FOLDER, tmp_path / "old")) as photos:
+        log = photos._store.catalogue.connection.execute("SELECT count(*) FROM changes")
+        assert log.fetchone() == (0,)
 
 
 def test_nobody_follows_a_log_without_checksums(tmp_path):
