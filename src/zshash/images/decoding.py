@@ -19,7 +19,7 @@ from zshash._extras import needs
 from zshash.images.limits import Limits
 from zshash.images.plain import plain_rgb
 from zshash.images.stripping import KINDS, kind_of, strip
-from zshash.images.tiff import orientation
+from zshash.images.tags import orientation
 
 with needs("images"):
     from PIL import Image
