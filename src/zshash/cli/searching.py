@@ -58,6 +58,13 @@ Answer = tuple[Query, Found]
     "bits of the items; this usually ranks better and takes longer. bits: compare bits with bits.  "
     "[default: real; bits with --radius]",
 )
+@click.option(
+    "--rerank",
+    type=Integer(1),
+    metavar="N",
+    help="Rank the best N items again by their features, which a collection made with "
+    "--keep-features has. This finds more of the same kind, and takes some milliseconds longer.",
+)
 @where_option("Find only items that meet this condition.")
 @click.option("--model", "-m", type=ModelFile(), help="Model that made the file of codes.")
 @reading_options
@@ -70,6 +77,7 @@ def search(
     k: int,
     radius: int | None,
     distance: str | None,
+    rerank: int | None,
     where: str | None,
     model: Path | None,
     reader: PictureReader,
@@ -87,14 +95,17 @@ def search(
     if not queries and not names:
         raise click.UsageError("say what to search for: QUERIES, or --name NAME")
     if radius is not None:
-        refuse(("k", "names", "unwanted"), "with --radius")
+        refuse(("k", "names", "unwanted", "rerank"), "with --radius")
     if distance == "real":
         refuse(("radius",), "with --distance real: a radius is a number of bits")
     if distance is not None:
         refuse(("names", "unwanted"), "with --distance: names have scores of their own")
+    if rerank is not None:
+        refuse(("names", "unwanted"), "with --rerank: names have scores of their own")
     if where_to.is_dir() and not is_collection(where_to):
         raise click.UsageError(f"{str(where_to)!r} is no collection: zshash create makes one")
     page = {"k": None if radius is not None else k, "radius": radius, "distance": distance}
+    page["rerank"] = rerank
     if where_to.is_dir():
         refuse(("model",), "for a collection, which has its own model")
         with Collection.open(where_to, reader=reader) as collection:
@@ -106,7 +117,7 @@ def search(
             answers = _in_collection(collection, asked, where)
         _show(answers, _of_item, as_json)
     else:
-        refuse(("names", "unwanted", "where"), "for a file of codes")
+        refuse(("names", "unwanted", "where", "rerank"), "for a file of codes")
         if model is None:
             raise click.UsageError(
                 f"{where_to} is no collection; if it is a file of codes, give the --model "

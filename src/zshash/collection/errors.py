@@ -13,6 +13,7 @@ __all__ = [
     "BusyError",
     "CollectionError",
     "DamagedError",
+    "NoFeatures",
     "NotYetError",
     "OtherModel",
     "reporting",
@@ -53,6 +54,10 @@ class BusyError(CollectionError):
 
 class OtherModel(CollectionError):  # noqa: N818, the model is the error
     """Codes or values were made by another model than the collection has now."""
+
+
+class NoFeatures(CollectionError):  # noqa: N818, their absence is the error
+    """The collection does not keep the features that a search needs."""
 
 
 class NotYetError(Exception):

@@ -52,6 +52,8 @@ class CodeFile:
 
     def search_each(self, queries: Sequence[Query]) -> list[Found]:
         """Matches of each query; names can not be searched for."""
+        if any(query.rerank is not None for query in queries):
+            raise DataError(f"{self.path}: a file of codes has no features to rank by")
         asked = ask(self.model, queries, self._refuse_name)
         asked.take_items(self._index.get)
         refuse = self._refuse_ranking

@@ -29,6 +29,7 @@ __all__ = [
 REAL, BITS = DISTANCES = ("real", "bits")
 K = 20  # matches on a page, where nothing else is said
 GIVEN = ("sample", "picture", "name", "item", "code", "values")
+COUNTS = (("k", 1), ("radius", 0), ("offset", 0), ("rerank", 1), ("most", 1))  # and the least
 MANY = {"name": 1, "item": 1, "code": 2, "values": 2}  # dimensions of many of a kind
 ONE = "a search needs exactly one of query, name, item, code and values, or a query and names"
 PICTURE = "give the path or the bytes of a picture, its pixels (uint8), or features (d,)"
@@ -63,7 +64,7 @@ class Query:
     words : dict of str to float, optional
         Names with weights that are searched for together, or together with a sample or a picture;
         a negative weight is for what is not wanted.
-    k, radius, offset, distance
+    k, radius, offset, distance, rerank
         As for `Collection.search`.
     most : int or None
         Number of items that are ranked: there are no more matches than this on all pages.
@@ -88,6 +89,7 @@ class Query:
     radius: int | None = None
     offset: int = 0
     distance: str | None = None
+    rerank: int | None = None
     most: int | None = None
     model: str | None = None
     title: str = ""
@@ -100,10 +102,11 @@ class Query:
         if self.words and given and not self.is_read:
             raise TypeError(ONE)
         self._check_words()
-        for name, least in (("k", 1), ("radius", 0), ("offset", 0), ("most", 1)):
+        for name, least in COUNTS:
             if getattr(self, name) is not None:
                 setattr(self, name, check_integer(name, getattr(self, name), least))
         self._check_distance()
+        self._check_rerank()
 
     def _check_words(self) -> None:
         weights = list((self.words or {}).values())
@@ -116,16 +119,33 @@ class Query:
         if self.distance is not None and self.distance not in DISTANCES:
             known = " or ".join(f'"{name}"' for name in DISTANCES)
             raise ValueError(f"distance must be {known}, got {self.distance!r}")
-        is_named = self.name is not None or bool(self.words)
-        if is_named and self.radius is not None:
+        if self.is_named and self.radius is not None:
             raise ValueError("a name is searched for by score, so there is no radius")
-        if is_named and self.distance is not None:
+        if self.is_named and self.distance is not None:
             raise ValueError("a name is searched for by a score of its own: leave distance out")
         if self.radius is not None and (self.distance == REAL or self.values is not None):
             raise ValueError(
                 "a radius is a number of bits, and real values have none: leave it out, or search "
                 "by bits"
             )
+
+    def _check_rerank(self) -> None:
+        if self.rerank is None:
+            return
+        if self.is_named:
+            raise ValueError("a name is searched for by a score of its own: leave rerank out")
+        if self.radius is not None:
+            raise ValueError("matches within a radius come in the order of bits: leave rerank out")
+        if not self.is_read and self.item is None:
+            raise ValueError(
+                "a code and values have no features to rank by: search for a picture, features or "
+                "an item, or leave rerank out"
+            )
+
+    @property
+    def is_named(self) -> bool:
+        """Whether names are searched for, alone or together with a picture."""
+        return self.name is not None or bool(self.words)
 
     @property
     def is_read(self) -> bool:
@@ -153,7 +173,7 @@ class Query:
     @property
     def reach(self) -> int:
         """Number of items to rank, unless all items within a radius are searched for."""
-        return self.most or int(self.page.stop or 1)
+        return self.most or max(int(self.page.stop or 1), self.rerank or 0)
 
 
 def samples_of(data: Dataset | Pictures, source: str = "the query") -> list[Sample]:

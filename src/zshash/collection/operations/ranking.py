@@ -47,6 +47,12 @@ class Ranking(NamedTuple):
     bits: NDArray[np.int32] | None = None
     total: int = 0
 
+    def page(self, query: Query) -> "Ranking":
+        """Page of a query in this ranking, which begins with the best item."""
+        page = slice(query.offset, min(self.total, query.page.stop or self.total))
+        bits = None if self.bits is None else self.bits[page]
+        return Ranking(self.ids[page], self.scores[page], bits, self.total)
+
 
 @dataclass
 class Asked:
@@ -66,6 +72,8 @@ class Asked:
         What was understood of names, by row, where the network knows names.
     failures : dict
         Why pictures could not be read, by row.
+    features : dict
+        Features of pictures and samples, by row.
     """
 
     model: Model
@@ -75,6 +83,7 @@ class Asked:
     names: dict[int, Name]
     readings: dict[int, Reading]
     failures: dict[int, str]
+    features: Features
 
     def take_items(self, codes_of: Callable[[Sequence[int]], NDArray[np.uint8]]) -> None:
         """Fill in the codes of queries for items."""
@@ -119,7 +128,10 @@ class Asked:
     def rank(
         self, index: CodeIndex, n: int, by_name: RankByName, by_reading: RankByReading
     ) -> list[Ranking]:
-        """For each query, its page of the `n` items of an index; two functions rank by name."""
+        """For each query, its page of the `n` items of an index; two functions rank by name.
+
+        Queries with `rerank` get all pages up to theirs, for `reranking.rerank`.
+        """
         rankings = [Ranking()] * len(self.queries)
         for row, ranking in self._by_bits(index, n):
             rankings[row] = ranking
@@ -189,16 +201,19 @@ class Asked:
 def _page(
     query: Query, scores: NDArray[np.float64], ids: Ids, bits: NDArray[np.int32] | None, n: int
 ) -> Ranking:
-    """Page of a query in a ranking of `n` items; the arrays hold the first entries of it."""
+    """Page of a query in a ranking of `n` items; the arrays hold the first entries of it.
+
+    A query that is to be ranked again gets all of these entries.
+    """
     total = n if query.most is None else min(n, query.most)
-    page = slice(query.offset, min(total, query.page.stop or total))
-    return Ranking(ids[page], scores[page], None if bits is None else bits[page], total)
+    first = Ranking(ids, scores, bits, total)
+    return first.page(query) if query.rerank is None else first
 
 
 def ask(model: Model, queries: Sequence[Query], understand: Understand) -> Asked:
     """Encode queries: codes, values and meanings; `Asked.take_items` adds the codes of items."""
     n_bits = int(model.hasher.n_bits)
-    projected, failures = project(model, queries)
+    projected, failures, features = _projected(model, queries)
     codes = np.zeros((len(queries), code_bytes(n_bits)), dtype=np.uint8)
     names: dict[int, Name] = {}
     readings: dict[int, Reading] = {}
@@ -207,7 +222,7 @@ def ask(model: Model, queries: Sequence[Query], understand: Understand) -> Asked
             projected[row] = check_vectors(np.asarray(query.values)[None], n_bits)[0]
         elif query.code is not None:
             codes[row] = _code(query.code, n_bits)
-        if (query.name is not None or query.words) and row not in failures:
+        if query.is_named and row not in failures:
             understood = understand(query, projected[row])
             if isinstance(understood, Reading):
                 readings[row] = understood
@@ -216,7 +231,7 @@ def ask(model: Model, queries: Sequence[Query], understand: Understand) -> Asked
     valued = [row for row, query in enumerate(queries) if query.is_read or query.values is not None]
     if valued:
         codes[valued] = model.hasher.quantize(projected[valued])
-    return Asked(model, queries, codes, projected, names, readings, failures)
+    return Asked(model, queries, codes, projected, names, readings, failures, features)
 
 
 def _code(code: Any, n_bits: int) -> NDArray[np.uint8]:
@@ -234,19 +249,28 @@ def project(model: Model, queries: Sequence[Query]) -> tuple[NDArray[np.float64]
 
     Queries that are neither pictures nor features have zeros.
     """
+    values, failures, _ = _projected(model, queries)
+    return values, failures
+
+
+def _projected(
+    model: Model, queries: Sequence[Query]
+) -> tuple[NDArray[np.float64], dict[int, str], Features]:
+    """Do the same as `project`; the features that values were made of come with them."""
     values = np.zeros((len(queries), int(model.hasher.n_bits)))
     left = {}
     for row, query in enumerate(queries):
-        if query.projected is not None and query.projected.model is model:
-            values[row] = query.projected.values
+        known = query.projected
+        if known is not None and known.model is model and query.rerank is None:
+            values[row] = known.values
         elif query.is_read:
             left[row] = query
     if not left:
-        return values, {}
+        return values, {}, {}
     features, failures = _features(model, left)
     if features:
         values[list(features)] = model.project(np.stack(list(features.values())))
-    return values, failures
+    return values, failures, features
 
 
 def _features(model: Model, queries: dict[int, Query]) -> tuple[Features, dict[int, str]]:

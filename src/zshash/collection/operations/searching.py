@@ -1,7 +1,8 @@
 """The one search: matches of queries of any kind.
 
 queries (`queries`) → real values and codes by the model, rankings by the index (`ranking`; names:
-`naming`, conditions: `filtering`) → items from the catalogue (`items`)
+`naming`, conditions: `filtering`) → the best of them again by features (`reranking`) → items from
+the catalogue (`items`)
 
 Each step may take a while, and others read and write meanwhile. Codes are compared only with
 codes of the same model: if the collection gets another model meanwhile, `search` starts again.
@@ -20,6 +21,7 @@ from zshash.collection.operations.filtering import find, meeting, subset
 from zshash.collection.operations.items import check_ids, check_known, items, pictured
 from zshash.collection.operations.queries import Query
 from zshash.collection.operations.ranking import Asked, Ranking, ask
+from zshash.collection.operations.reranking import rerank
 from zshash.collection.results import Found
 from zshash.collection.storage.rows import Ids
 from zshash.collection.storage.state import State
@@ -170,6 +172,7 @@ def _rank(
 
 def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Ranking]) -> list[Found]:
     """Matches for rankings: items with their scores, inside `reading`."""
+    rankings = rerank(store, state, asked, rankings)
     wanted = sorted({number for ranking in rankings for number in ranking.ids.tolist()})
     found = dict(zip(wanted, items(store, wanted), strict=True))
     return asked.found(rankings, found, pictured(store, state, wanted))
