@@ -1,8 +1,18 @@
+import errno
+import os
+import unicodedata
+
 import numpy as np
 import pytest
 
 from zshash.datasets import DataError, read_folder
-from zshash.datasets.folders import SUFFIXES, FolderWarning, read_imagenet
+from zshash.datasets.folders import (
+    SUFFIXES,
+    FolderWarning,
+    labels_told,
+    read_imagenet,
+    warn_of_plain,
+)
 
 
 @pytest.fixture
@@ -19,9 +29,22 @@ def write(tmp_path):
     return write
 
 
+def files(pictures, root):
+    return [path.relative_to(root).as_posix() for path in pictures.sources]
+
+
+def words(pictures):
+    """The label of each picture, or an empty text."""
+    if pictures.labels is None:
+        return [""] * len(pictures)
+    if pictures.labels.ndim == 1:
+        return [pictures.names[label] for label in pictures.labels]
+    assert (pictures.labels.sum(axis=1) <= 1).all()
+    return [pictures.names[row.argmax()] if row.any() else "" for row in pictures.labels]
+
+
 def labelled(pictures, root):
-    files = [path.relative_to(root).as_posix() for path in pictures.sources]
-    return list(zip(files, (pictures.names[label] for label in pictures.labels), strict=True))
+    return list(zip(files(pictures, root), words(pictures), strict=True))
 
 
 def test_a_folder_for_each_category(write):
@@ -48,15 +71,21 @@ def test_pictures_alone_have_no_labels(write):
     assert pictures.names == ()
 
 
-def test_pictures_beside_categories(write):
-    root = write("cat/1.jpg", "stray.jpg", "other.jpg")
-    with pytest.raises(DataError, match=r"\(2, such as other\.jpg\): move them .*CSV file"):
-        read_folder(root)
+def test_pictures_beside_categories_have_no_labels(write):
+    root = write("cat/1.jpg", "stray.jpg", "dog/2.jpg", "a.jpg")
+    pictures = read_folder(root)
+    assert labelled(pictures, root) == [
+        ("a.jpg", ""),
+        ("cat/1.jpg", "cat"),
+        ("dog/2.jpg", "dog"),
+        ("stray.jpg", ""),
+    ]
+    assert pictures.plain_folders == ()
 
 
 def test_empty_categories_are_left_out(write):
-    root = write("cat/1.jpg", "dog/readme.txt", "eel/.x.jpg", "fox/2.jpg")
-    with pytest.warns(UserWarning, match="no pictures in dog, eel: left out"):
+    root = write("cat/1.jpg", "dog/readme.txt", "eel/.x.jpg", "fox/2.jpg", "2021/readme.txt")
+    with pytest.warns(UserWarning, match="no pictures in dog and eel: left out"):
         pictures = read_folder(root)
     assert pictures.names == ("cat", "fox")
     assert pictures.labels.tolist() == [0, 1]
@@ -76,9 +105,8 @@ def test_no_such_folder(tmp_path):
 def test_a_link_back_is_no_category(write):
     root = write("cat/1.jpg")
     (root / "loop").symlink_to(root)
-    with pytest.warns(UserWarning, match="no pictures in loop"):
-        pictures = read_folder(root)
-    assert len(pictures) == 1
+    (root / "up").symlink_to(root.parent)
+    assert labelled(read_folder(root), root) == [("cat/1.jpg", "cat")]
 
 
 def test_a_linked_category(write, tmp_path_factory):
@@ -106,11 +134,13 @@ def test_a_category_that_one_split_lacks_is_no_reason_to_warn(write):
     assert read_folder(root).names == ("cat", "dog")
 
 
-def test_a_split_without_labels_is_left_out(write):
-    root = write("train/cat/1.jpg", "test/1.jpg", "test/2.jpg")
-    with pytest.warns(UserWarning, match="test: 2 pictures without labels: left out"):
-        pictures = read_folder(root)
-    assert labelled(pictures, root) == [("train/cat/1.jpg", "cat")]
+def test_pictures_of_a_split_without_labels(write):
+    root = write("train/cat/1.jpg", "test/1.jpg", "test/2.jpg", "annotations/x.xml")
+    assert labelled(read_folder(root), root) == [
+        ("train/cat/1.jpg", "cat"),
+        ("test/1.jpg", ""),
+        ("test/2.jpg", ""),
+    ]
 
 
 def test_splits_without_any_labels(write):
@@ -152,35 +182,30 @@ class TestPlainFolders:
 
     def test_their_pictures_have_no_labels(self, write):
         root = write("2021/a.jpg", "Rex/b.jpg", "東京/c.jpg", "DCIM/100CANON/d.jpg", "Rex/e.jpg")
-        with pytest.warns(FolderWarning, match="2021 and DCIM are no labels: the names of dates"):
-            pictures = read_folder(root)
+        pictures = read_folder(root)
         assert pictures.names == ("Rex", "東京")
-        files = [path.relative_to(root).as_posix() for path in pictures.sources]
-        words = [[pictures.names[i] for i in np.flatnonzero(row)] for row in pictures.labels]
-        assert dict(zip(files, words, strict=True)) == {
-            "2021/a.jpg": [],
-            "DCIM/100CANON/d.jpg": [],
-            "Rex/b.jpg": ["Rex"],
-            "Rex/e.jpg": ["Rex"],
-            "東京/c.jpg": ["東京"],
-        }
-        assert files == sorted(files)
+        assert labelled(pictures, root) == [
+            ("2021/a.jpg", ""),
+            ("DCIM/100CANON/d.jpg", ""),
+            ("Rex/b.jpg", "Rex"),
+            ("Rex/e.jpg", "Rex"),
+            ("東京/c.jpg", "東京"),
+        ]
+        assert pictures.plain_folders == ("2021", "DCIM")
 
     def test_every_folder_if_asked_for(self, write):
         root = write("2021/a.jpg", "Rex/b.jpg", "DCIM/d.jpg")
-        pictures = read_folder(root, every_folder=True)
+        pictures = read_folder(root, labels="folders")
         assert pictures.names == ("2021", "DCIM", "Rex")
         assert pictures.labels.tolist() == [0, 1, 2]
 
     def test_nothing_but_dates(self, write):
         root = write("2021/b.jpg", "2020/08/a.jpg", "z.jpg", "2019/c.jpg")
-        with pytest.warns(FolderWarning, match="2019, 2020 and 2021 are no labels"):
-            pictures = read_folder(root)
+        pictures = read_folder(root)
         assert (pictures.labels, pictures.names) == (None, ())
-        files = [path.relative_to(root).as_posix() for path in pictures.sources]
-        assert files == ["2019/c.jpg", "2020/08/a.jpg", "2021/b.jpg", "z.jpg"]
-        with pytest.raises(DataError, match="pictures are beside the folders of categories"):
-            read_folder(root, every_folder=True)
+        assert files(pictures, root) == ["2019/c.jpg", "2020/08/a.jpg", "2021/b.jpg", "z.jpg"]
+        assert pictures.plain_folders == ("2019", "2020", "2021")
+        assert words(read_folder(root, labels="folders")) == ["2019", "2020", "2021", ""]
 
     def test_digits_are_labels(self, write):
         root = write(
@@ -192,28 +217,58 @@ class TestPlainFolders:
 
     def test_in_splits(self, write):
         root = write("train/cat/1.jpg", "train/2021/2.jpg", "val/2021/3.jpg", "val/dog/4.jpg")
-        with pytest.warns(FolderWarning, match="2021 is no label"):
-            pictures = read_folder(root)
+        pictures = read_folder(root)
         assert pictures.names == ("cat", "dog")
-        assert pictures.labels.tolist() == [
-            [False, False],
-            [True, False],
-            [False] * 2,
-            [False, True],
-        ]
-
-    def test_pictures_beside_labels_are_still_refused(self, write):
-        root = write("2021/a.jpg", "Rex/b.jpg", "stray.jpg")
-        with (
-            pytest.warns(FolderWarning),
-            pytest.raises(DataError, match=r"\(1, such as stray\.jpg\)"),
-        ):
-            read_folder(root)
+        assert words(pictures) == ["", "cat", "", "dog"]
+        assert pictures.plain_folders == ("2021",)
 
     def test_the_warning_points_at_the_caller(self, write):
-        with pytest.warns(FolderWarning) as caught:
-            read_folder(write("2021/a.jpg"))
+        pictures = read_folder(write("2021/a.jpg", "DCIM/b.jpg"))
+        match = "photos: 2021 and DCIM are no labels: the names of dates"
+        with pytest.warns(FolderWarning, match=match) as caught:
+            warn_of_plain(pictures, "photos")
         assert caught[0].filename == __file__
+        warn_of_plain(read_folder(write("cat/a.jpg"), labels="none"), "photos")
+
+
+def test_labels_at_any_depth(write):
+    root = write("2021/cats/1.jpg", "cats/2021/2.jpg", "2021/08/3.jpg", "2021/08/Rex/sofa/4.jpg")
+    pictures = read_folder(root)
+    assert labelled(pictures, root) == [
+        ("2021/08/3.jpg", ""),
+        ("2021/08/Rex/sofa/4.jpg", "Rex"),
+        ("2021/cats/1.jpg", "cats"),
+        ("cats/2021/2.jpg", "cats"),
+    ]
+    assert labels_told(pictures) == "labels from folders: cats (2), Rex (1); no labels: 2021"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_one_label_for_both_forms_of_an_accent(write, form):
+    other = {"NFC": "NFD", "NFD": "NFC"}[form]
+    first, second = (unicodedata.normalize(name, "Café") for name in (form, other))
+    root = write(f"{first}/1.jpg", f"2021/{second}/2.jpg", "京都/3.jpg")
+    pictures = read_folder(root)
+    assert pictures.names == (unicodedata.normalize("NFC", "Café"), "京都")
+    assert set(files(pictures, root)) == {f"{first}/1.jpg", f"2021/{second}/2.jpg", "京都/3.jpg"}
+
+
+def test_no_labels_if_asked_for(write):
+    root = write("val/dog/1.jpg", "train/cat/1.jpg")
+    pictures = read_folder(root, labels="none")
+    assert (pictures.labels, pictures.names, pictures.labels_from) == (None, (), "")
+    assert files(pictures, root) == ["train/cat/1.jpg", "val/dog/1.jpg"]
+    with pytest.raises(ValueError, match="labels must be auto, folders or none, not 'all'"):
+        read_folder(root, labels="all")
+
+
+def test_labels_are_told(write):
+    root = write(*(f"animal {i:02}/{j}.jpg" for i in range(12) for j in range(1 + (i == 7))))
+    told = labels_told(read_folder(root))
+    assert told.startswith("labels from folders: animal 07 (2), animal 00 (1), animal 01 (1), ")
+    assert told.endswith(", animal 06 (1), and 4 more")
+    assert labels_told(read_folder(root, labels="none")) == "no labels"
+    assert labels_told(read_folder(write("a.jpg") / "animal 03")) == "no labels"
 
 
 @pytest.mark.parametrize("place", ["train", "."])
@@ -237,8 +292,10 @@ def test_imagenet_as_its_archives_put_it(write):
         "ILSVRC/Data/CLS-LOC/val/1.JPEG",
         "ILSVRC/Annotations/x.xml",
     )
-    with pytest.warns(UserWarning, match="val: 1 pictures without labels"):
-        assert read_imagenet(root).synsets == ("n02123045",)
+    with pytest.warns(UserWarning, match="1 pictures without labels: left out"):
+        pictures = read_imagenet(root)
+    assert pictures.synsets == ("n02123045",)
+    assert (len(pictures), pictures.labels.tolist()) == (1, [0])
 
 
 def test_what_is_not_imagenet(write):
@@ -253,9 +310,39 @@ def test_real_pictures(data_folder):
     assert pictures.names[pictures.synsets.index("n02123045")] == "tabby, tabby cat"
 
 
-def test_kinds_that_are_not_read_are_told(write):
-    root = write(
-        "cat/1.jpg", "cat/deep/IMG_1.HEIC", "dog/2.heic", "dog/2.png", "dog/x.cr2", "a.txt"
+def test_what_is_left_out_is_told(write):
+    root = write("cat/1.jpg", "cat/deep/IMG_1.SVG", "dog/2.svg", "dog/2.png", "dog/x.psd", "a.txt")
+    write("a.mp4", "cat/b.MOV", "cat/c.mov", "@eaDir/d.mp4", ".e.mp4")
+    match = (
+        r"not read are left out \(1 \.psd, 2 \.svg\): convert them; "
+        r"videos are left out \(2 \.mov, 1 \.mp4\)$"
     )
-    with pytest.warns(UserWarning, match=r"not read are left out \(1 \.cr2, 2 \.heic\): convert"):
+    with pytest.warns(UserWarning, match=match):
         assert len(read_folder(root)) == 2
+
+
+def test_nothing_but_videos(write):
+    with pytest.raises(DataError, match=r"no pictures in this folder; videos are left out \(1 \.m"):
+        read_folder(write("a.mp4"))
+
+
+def test_a_folder_that_can_not_be_read(write, monkeypatch):
+    root = write("cat/1.jpg", "private/2.jpg", "cat/3.jpg")
+    lock(monkeypatch, root / "private")
+    with pytest.warns(UserWarning, match=r"left out: .*/private \(Permission denied\)$"):
+        pictures = read_folder(root)
+    assert labelled(pictures, root) == [("cat/1.jpg", "cat"), ("cat/3.jpg", "cat")]
+    with pytest.raises(DataError, match=r"private: Permission denied$"):
+        read_folder(root / "private")
+
+
+def lock(monkeypatch, folder):
+    """Let a folder be one that may not be listed; the tests may run as root, who may anything."""
+    scan = os.scandir
+
+    def scandir(path):
+        if os.fspath(path) == str(folder):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)

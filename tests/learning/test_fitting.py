@@ -499,7 +499,7 @@ def test_folders_of_dates_are_learned_without_labels(tmp_path):
     assert notes["seen"] == ["Rex", "tabby"]
     assert notes["meanings"] == ["n02084071", "n02123045"]
     assert (notes["n_train"], notes["n_unlabelled"]) == (32, 16)
-    reader = zshash.images.PictureReader("pixels:8", every_folder=True)
+    reader = zshash.images.PictureReader("pixels:8", labels="folders")
     with pytest.warns(MeaningWarning, match="nobody knows 2021 and DCIM"):
         model = zshash.fit(
             tmp_path, reader=reader, n_bits=16, effort="fast", aliases={"Rex": "dog"}

@@ -5,11 +5,7 @@ from typing import Any
 
 import click
 
-from zshash.cli.options import (
-    files_option,
-    json_option,
-    labels_option,
-)
+from zshash.cli.options import files_option, json_option, labels_option, meanings_option
 from zshash.cli.parameters import Text
 from zshash.cli.terminal import plain, print_json, refuse
 from zshash.collection import is_collection
@@ -36,16 +32,18 @@ IDS = ("synsets", "meanings")  # facts that are lists of WordNet ids
     type=Text(),
     help="Category for --similarity, in place of PATH; may be repeated.",
 )
-@labels_option("wordnet")
+@meanings_option("wordnet")
 @files_option
+@labels_option
 @json_option
 def info(
     path: str | None,
     list_methods: bool,
     similarity: bool,
     names: tuple[str, ...],
-    labels: tuple[str, ...],
+    meanings: tuple[str, ...],
     files: Path | None,
+    labels_from: str | Path,
     as_json: bool,
 ) -> None:
     """Describe a collection, a model, data, this installation, or the hashing methods.
@@ -54,20 +52,20 @@ def info(
     the name of each category and the names of the others. The paper finds that categories closer
     to the others are retrieved better when nobody labels them.
     """
-    reader = PictureReader(files=files)
+    reader = PictureReader(files=files, labels=labels_from)
     if path:
         refuse(("names",), "with a PATH")
     if list_methods:
-        refuse(("path", "similarity", "names", "labels"), "with --methods")
+        refuse(("path", "similarity", "names", "meanings"), "with --methods")
         facts: dict[str, Any] = description.of_methods()
         lines = [line for name, method in facts.items() for line in _portrait(name, method)]
         lines += ["", *(f"{kind}: {text}" for kind, text in description.KINDS.items())]
     elif similarity:
-        _check_similarity(path, names, labels)
-        facts = description.similarity(path, names, labels, reader)
+        _check_similarity(path, names, meanings)
+        facts = description.similarity(path, names, meanings, reader)
         lines = [f"{name:<24} {value:.4f}" for name, value in facts.items()]
     else:
-        refuse(("names", "labels"), "without --similarity")
+        refuse(("names", "meanings"), "without --similarity")
         is_sharded = path and not is_collection(Path(path)) and are_shards(path, reader)
         facts = describe_shards(str(path)) if is_sharded else description.describe(path, reader)
         lines = [f"{key + ':':<18} {plain(_in_words(key, facts))}" for key in facts]
@@ -85,11 +83,11 @@ def _in_words(key: str, facts: dict[str, Any]) -> Any:
     return [sense[0].text if sense else "unknown" for sense in found]
 
 
-def _check_similarity(path: str | None, names: tuple[str, ...], labels: tuple[str, ...]) -> None:
-    if "onehot" in labels:
+def _check_similarity(path: str | None, names: tuple[str, ...], meanings: tuple[str, ...]) -> None:
+    if "onehot" in meanings:
         raise click.BadParameter(
             "one-hot labels are all equally far apart: write wordnet or the name of a file",
-            param_hint="--labels",
+            param_hint="--meanings",
         )
     if path is None and len(names) < 2:
         raise click.UsageError("similarity needs two categories: give a PATH, or --name twice")

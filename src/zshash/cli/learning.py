@@ -14,8 +14,9 @@ from zshash.cli.options import (
     bits_option,
     force_option,
     json_option,
-    labels_option,
     learning_method_option,
+    list_of,
+    meanings_option,
     method_settings,
     model_file,
     model_option,
@@ -54,7 +55,7 @@ scheduler_option = click.option(
 )
 @force_option
 @bits_option
-@labels_option("wordnet; onehot for methods that do not learn from names")
+@meanings_option("wordnet; onehot for methods that do not learn from names")
 @alias_options
 @click.option(
     "--unseen",
@@ -85,7 +86,7 @@ def fit(
     data: str,
     output: Path,
     bits: int,
-    labels: tuple[str, ...],
+    meanings: tuple[str, ...],
     aliases: dict[str, str],
     unseen: tuple[str, ...],
     n_train: int | None,
@@ -115,7 +116,7 @@ def fit(
     NAME.labels.npy. The methods ZSH, SDH, ITQ, LSH and SSH can learn from such a folder; ZSH then
     uses graph=anchor by default.
     """
-    keep_inputs(output, data, *labels)
+    keep_inputs(output, data, *meanings, *list_of(reader))
     _keep_shards(output, data)
     with _telling_what_is_kept(output, reader), _cluster(scheduler, data, reader) as client:
         name = method or default_method(data, reader, client)
@@ -123,7 +124,7 @@ def fit(
             data,
             method=name,
             n_bits=bits,
-            semantics=labels,
+            semantics=meanings,
             aliases=aliases,
             unseen=unseen,
             n_train=n_train,
@@ -195,7 +196,7 @@ def encode(
     read at a time. Codes are written to a .npy file as they are made; for a .npz file all codes are
     held in memory.
     """
-    keep_inputs(output, data, model)
+    keep_inputs(output, data, model, *list_of(reader))
     _keep_shards(output, data)
     own = Model.load(model, reader)
     with _cluster(scheduler, data, reader) as client:
@@ -255,7 +256,7 @@ def extract(data: str, output: Path, reader: PictureReader, as_json: bool) -> No
 
     Other commands extract features by themselves; this one is for use in other programs.
     """
-    keep_inputs(output, data)
+    keep_inputs(output, data, *list_of(reader))
     facts = extract_data(data, output, reader)
     if as_json:
         print_json(facts)
@@ -284,7 +285,7 @@ def statistics(data: str, output: Path, reader: PictureReader, as_json: bool) ->
     zshash and are used by themselves. For another network, give some thousand pictures of many
     kinds; PICTURES are as DATA of fit, and labels are not looked at.
     """
-    keep_inputs(output, data)
+    keep_inputs(output, data, *list_of(reader))
     made = make_statistics(data, reader)
     made.save(output)
     facts = {"output": str(output), "n": made.n, "dimension": made.n_features}

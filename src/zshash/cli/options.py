@@ -7,7 +7,15 @@ from typing import Any, TypeVar
 
 import click
 
-from zshash.cli.parameters import FORCE, Integer, ModelFile, OutputFile, Text, begins_with
+from zshash.cli.parameters import (
+    FORCE,
+    Integer,
+    LabelSource,
+    ModelFile,
+    OutputFile,
+    Text,
+    begins_with,
+)
 from zshash.cli.terminal import literal, read_settings
 from zshash.evaluation.standard import STANDARD
 from zshash.hashing.registry import METHODS
@@ -31,7 +39,9 @@ __all__ = [
     "k_option",
     "labels_option",
     "learning_method_option",
+    "list_of",
     "make_hasher",
+    "meanings_option",
     "method_choice",
     "method_names",
     "method_option",
@@ -104,10 +114,10 @@ bits_option = click.option(
 )
 
 
-def labels_option(default: str) -> Callable[[Command], Command]:
+def meanings_option(default: str) -> Callable[[Command], Command]:
     """Option for the sources of label vectors; `default` is the text on its default in the help."""
     return click.option(
-        "--labels",
+        "--meanings",
         multiple=True,
         type=Text(),
         metavar="SOURCE",
@@ -234,6 +244,17 @@ files_option = click.option(
     help="Folder with the files of a data set that is given by name, such as cifar10; without it "
     "the data set is downloaded.",
 )
+labels_option = click.option(
+    "--labels",
+    "labels_from",
+    type=LabelSource(),
+    default="auto",
+    metavar="none|folders|FILE",
+    help="Where labels come from: nowhere; every folder's name; or a list of files with "
+    "columns path and label (.csv, .tsv, .parquet).  [default: labels that come with the data, "
+    "and names of folders that look like categories, not like dates, numbers, cameras or "
+    "programs]",
+)
 _reading = (
     click.option(
         "--extractor",
@@ -260,13 +281,7 @@ _reading = (
         show_default=True,
         help="Skip a picture that can not be read, or fail.",
     ),
-    click.option(
-        "--folders-as-labels",
-        "every_folder",
-        is_flag=True,
-        help="Take the name of every folder as a label, also of folders that are named by a date, "
-        "a number, a camera or a program.",
-    ),
+    labels_option,
     click.option(
         "--max-pixels",
         type=Integer(1),
@@ -295,7 +310,7 @@ READING = (
     "options",
     "files",
     "on_error",
-    "every_folder",
+    "labels_from",
     "max_pixels",
     "max_bytes",
     "cache",
@@ -313,7 +328,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         options: tuple[str, ...],
         files: Path | None,
         on_error: str,
-        every_folder: bool,
+        labels_from: str | Path,
         max_pixels: int,
         max_bytes: int,
         cache: bool,
@@ -325,7 +340,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             files=files,
             limits=Limits(max_pixels, max_bytes),
             on_error=on_error,
-            every_folder=every_folder,
+            labels=labels_from,
             cache=cache,
             progress=True,
         )
@@ -334,6 +349,11 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_reading):
         with_reader = option(with_reader)
     return with_reader
+
+
+def list_of(reader: PictureReader) -> list[Path]:
+    """The list that labels come from, if there is one, so that no output replaces it."""
+    return [reader.labels] if isinstance(reader.labels, Path) else []
 
 
 def _extractor_options(settings: Sequence[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ __all__ = [
     "Data",
     "Folder",
     "Integer",
+    "LabelSource",
     "ModelFile",
     "OutputFile",
     "Text",
@@ -92,6 +93,35 @@ class Text(click.types.StringParamType):
             cure = "give a value, or leave the option out" if is_option else "give a value"
             self.fail(f"it is empty: {cure}", param, ctx)
         return str(value)
+
+
+class LabelSource(Text):
+    """Where labels come from: a word of `FROM_FOLDERS`, or the path of a list of files."""
+
+    lists = (".csv", ".tsv", ".parquet")
+    of_meanings = (".txt", ".vec", ".npz", ".gz")
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The word, or the path if a list is there."""
+        from zshash.datasets.folders import FROM_FOLDERS
+
+        text = super().convert(value, param, ctx)
+        if text in FROM_FOLDERS:
+            return text
+        path = Path(text)
+        if path.suffix.lower() not in self.lists or not path.is_file():
+            self.fail(self._cure(text, path), param, ctx)
+        return path
+
+    def _cure(self, text: str, path: Path) -> str:
+        if text in ("wordnet", "onehot") or path.suffix.lower() in self.of_meanings:
+            return f"{text!r} says what names mean, not which labels there are: use --meanings"
+        what = "is no such list" if path.exists() else "is not there"
+        lists = ", ".join(self.lists)
+        return (
+            f"{text!r} {what}: give none, folders, or a list of files with the columns path and "
+            f"label ({lists})"
+        )
 
 
 class Data(Text):

@@ -18,8 +18,8 @@ from zshash.cli.options import (
     hidden_categories,
     json_option,
     k_option,
-    labels_option,
     make_hasher,
+    meanings_option,
     method_choice,
     method_names,
     method_option,
@@ -115,7 +115,7 @@ def _serve_digits(bits: int) -> None:
     "that were left out of its training.",
 )
 @bits_option
-@labels_option("wordnet; onehot for methods that do not learn from names")
+@meanings_option("wordnet; onehot for methods that do not learn from names")
 @method_option
 @set_option
 @normalize_option
@@ -134,7 +134,7 @@ def evaluate(
     all_seen: bool,
     model: Path | None,
     bits: int,
-    labels: tuple[str, ...],
+    meanings: tuple[str, ...],
     method: str,
     settings: tuple[str, ...],
     normalize: bool,
@@ -161,7 +161,7 @@ def evaluate(
     if all_seen:
         refuse(("n_seen_queries",), "with --all-seen: every query is of a seen category")
     if model:
-        own = ("all_seen", "bits", "labels", "method", "settings", "normalize", "n_train")
+        own = ("all_seen", "bits", "meanings", "method", "settings", "normalize", "n_train")
         refuse((*own, "unlabelled"), "with --model")
         records = evaluation.of_model(data, reader, model, unseen, seeds=seeds, **options)
     else:
@@ -171,7 +171,7 @@ def evaluate(
             data,
             reader,
             hasher,
-            labels,
+            meanings,
             hidden,
             seeds=seeds,
             n_train=n_train,
@@ -219,7 +219,7 @@ def evaluate(
     metavar="METHOD.NAME=VALUE",
     help="Set a parameter of a method, as in --set KSH.n_anchors=1000; may be repeated.",
 )
-@labels_option("wordnet; only methods that learn from names look at it")
+@meanings_option("wordnet; only methods that learn from names look at it")
 @normalize_option
 @unseen_option
 @all_seen_option
@@ -238,7 +238,7 @@ def compare(
     names: tuple[str, ...],
     bits: tuple[int, ...],
     settings: tuple[str, ...],
-    labels: tuple[str, ...],
+    meanings: tuple[str, ...],
     normalize: bool,
     unseen: tuple[str, ...],
     all_seen: bool,
@@ -265,19 +265,19 @@ def compare(
     if all_seen:
         refuse(("n_seen_queries",), "with --all-seen: every query is of a seen category")
     if are_standard(data):
-        own = (*given, "labels", "unseen", "all_seen", *READING)
+        own = (*given, "meanings", "unseen", "all_seen", *READING)
         refuse(own, "with a standard protocol")
     else:
         given["unseen"] = hidden_categories(unseen, all_seen)
     lengths = sorted(set(bits))
     chosen = choose_methods(names or tuple(METHODS), settings, lengths)
-    if labels and not any(METHODS[name].kind == SEMANTIC for name in chosen):
+    if meanings and not any(METHODS[name].kind == SEMANTIC for name in chosen):
         raise click.UsageError(
-            "--labels are for methods that learn from names: choose ZSH or MTH, too"
+            "--meanings are for methods that learn from names: choose ZSH or MTH, too"
         )
     contests = [
         comparison.make_contest(
-            item, chosen, lengths, labels, reader, unlabelled=unlabelled, **given
+            item, chosen, lengths, meanings, reader, unlabelled=unlabelled, **given
         )
         for item in data
     ]

@@ -17,8 +17,9 @@ from zshash.cli.options import (
     json_file,
     json_option,
     k_option,
-    labels_option,
+    list_of,
     make_hasher,
+    meanings_option,
     method_option,
     normalize_option,
     radius_option,
@@ -106,7 +107,7 @@ APART = ("data", "output", "force", "settings", "n_train", "as_json")
 @unlabelled_option
 @k_option
 @radius_option
-@labels_option("wordnet; onehot for methods that do not learn from names")
+@meanings_option("wordnet; onehot for methods that do not learn from names")
 @set_option
 @normalize_option
 @click.option(
@@ -140,7 +141,7 @@ def select(
     bits: int,
     grids: tuple[str, ...],
     together: tuple[str, ...],
-    labels: tuple[str, ...],
+    meanings: tuple[str, ...],
     unseen: tuple[str, ...],
     settings: tuple[str, ...],
     normalize: bool,
@@ -165,14 +166,14 @@ def select(
             "give 1 or more, or -1 for one process on each core", param_hint="--jobs"
         )
     if output:
-        keep_inputs(output, data, *labels)
+        keep_inputs(output, data, *meanings, *list_of(reader))
     hasher = make_hasher(method, bits, normalize, settings).set_params(random_state=seed)
     found = select_from(
         hasher,
         data,
         _read_grid(hasher, grids, settings),
         reader=reader,
-        labels=labels,
+        labels=meanings,
         unseen=unseen,
         groups=_read_groups(together),
         n_jobs=n_jobs,

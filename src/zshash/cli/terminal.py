@@ -127,6 +127,7 @@ def _message(error: Exception) -> str:
 
 def _hint(error: Exception) -> str:
     """Options to type, for errors whose message can not name them."""
+    from zshash.collection.errors import NoFeatures
     from zshash.datasets.downloads import DownloadError
     from zshash.images.reading import ExtractorError
     from zshash.learning.aliases import AliasError
@@ -139,9 +140,11 @@ def _hint(error: Exception) -> str:
     if isinstance(error, DownloadError):
         return " (--from PATH)"
     if isinstance(error, SourceError):
-        return " (--labels)"
+        return " (--meanings)"
     if isinstance(error, AliasError):
         return " (--alias, --aliases)"
+    if isinstance(error, NoFeatures):
+        return " (zshash create --keep-features)"
     if isinstance(error, ExtractorError):
         return f" (--extractor {error.network or 'NETWORK'})"
     return ""
@@ -166,7 +169,7 @@ def _cure(warning: Warning | str) -> str:
     from zshash.learning.aliases import MeaningWarning
 
     if isinstance(warning, FolderWarning):
-        return " (--folders-as-labels)"
+        return " (--labels folders)"
     return " (--alias LABEL=MEANING)" if isinstance(warning, MeaningWarning) else ""
 
 

@@ -85,6 +85,11 @@ class Pictures:
         As in `Dataset`.
     root : Path or None
         The folder or file that the pictures were read from.
+    labels_from : str
+        What the labels come from: "folders", or the name of a list; "" if it is the data itself.
+    plain_folders : tuple of str
+        Names of folders that hold pictures without a label, because the names say nothing about
+        what pictures show.
 
     Examples
     --------
@@ -99,6 +104,8 @@ class Pictures:
     names: tuple[str, ...] = ()
     synsets: tuple[str, ...] = ()
     root: Path | None = None
+    labels_from: str = ""
+    plain_folders: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.sources)

@@ -1,9 +1,10 @@
 """Which names of folders say what is in the pictures, and which say when or how they came there."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["is_plain_folder", "label_folders"]
+__all__ = ["as_label", "is_plain_folder", "label_folders"]
 
 YEAR = r"(?:19\d\d|20\d\d|2100)"
 MONTH, DAY = r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
@@ -45,15 +46,24 @@ PROGRAMS = (
     r"photos[ _]from[ _]\d{4}",
     r"downloads?",
 )
+# what systems and people call the folder of all their pictures
+HOMES = (
+    r"(?:my|all|the)?[ _]?(?:photos|photographs|pictures|images|fotos|bilder|fotografien|imágenes|"
+    r"immagini|imagens|photographies|afbeeldingen|zdjęcia|写真|照片|图片|фото|фотографии)"
+    r"(?:[ _]library)?"
+)
 # a folder of cameras is 100 to 999 and five capitals, digits or underscores (the standard DCF);
 # phones call it Camera, while a folder camera rather shows cameras
 EXACT = re.compile(r"[1-9]\d\d[A-Z0-9_]{5}|Camera")
 DATE = re.compile("|".join(DATES), re.IGNORECASE)
 MADE = re.compile("|".join((*CAMERAS, *PROGRAMS)), re.IGNORECASE)
+HOME = re.compile(HOMES, re.IGNORECASE)
 
 
 def is_plain_folder(name: str) -> bool:
-    """Whether a folder is named by a date, a number, a camera or a program, and not by a person.
+    """Whether a folder's name says nothing about what its pictures show.
+
+    Such folders are named by a date, a number, a camera, a program or the system.
 
     Parameters
     ----------
@@ -64,7 +74,7 @@ def is_plain_folder(name: str) -> bool:
     --------
     >>> dates = ["2021", "2021-08-14", "2021_08", "20210814", "14.08.2021", "August 2021"]
     >>> cameras = ["IMG_2031", "DSC00012", "100CANON", "DCIM", "Camera", "Camera Roll"]
-    >>> others = ["17", "New folder (2)", "Screenshots", "Photos from 2019"]
+    >>> others = ["17", "New folder (2)", "Screenshots", "Photos from 2019", "My Pictures"]
     >>> all(map(is_plain_folder, [*dates, *cameras, *others]))
     True
     >>> labels = ["Rex", "東京", "Italy 2021", "n02123045", "747", "camera", "May", "7up"]
@@ -72,23 +82,45 @@ def is_plain_folder(name: str) -> bool:
     ['747']
     """
     name = name.strip()
-    return name.isdecimal() or any(
-        pattern.fullmatch(name) is not None for pattern in (EXACT, DATE, MADE)
-    )
+    return not name or _is_marked(name) or HOME.fullmatch(name) is not None
 
 
-def label_folders(names: Iterable[str]) -> set[str]:
+def label_folders(names: Iterable[str], above: Iterable[str] = ()) -> set[str]:
     """The names of folders beside each other that are labels.
 
     Numbers are labels where all folders are numbers and none of them is a year or a date, as for
-    pictures of digits, or categories that somebody numbered.
+    pictures of digits, or categories that somebody numbered. They are none where one of the
+    folders `above` them is named by a date, a number, a camera or a program.
 
     >>> sorted(label_folders(["Rex", "2021", "DCIM"])), label_folders(["2020", "2021"])
     (['Rex'], set())
     >>> sorted(label_folders(["0", "1", "10"])), label_folders(["1", "2021"])
     (['0', '1', '10'], set())
+    >>> sorted(label_folders(["0", "1"], above=["digits"])), label_folders(["08"], above=["2021"])
+    (['0', '1'], set())
     """
     names = set(names)
-    if all(name.isdecimal() and not DATE.fullmatch(name) for name in names):
+    are_numbers = all(name.isdecimal() and not DATE.fullmatch(name) for name in names)
+    if are_numbers and not any(map(_is_marked, above)):
         return names
     return {name for name in names if not is_plain_folder(name)}
+
+
+def as_label(name: str) -> str:
+    r"""The label that a folder's name stands for, whatever system wrote the name.
+
+    macOS writes é as e and an accent (the form NFD of Unicode); other systems write one letter,
+    the form NFC, which labels have. Bytes that are no text become a question mark in a diamond.
+
+    >>> as_label("Cafe\u0301") == "Caf\u00e9"
+    True
+    """
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return unicodedata.normalize("NFC", text)
+
+
+def _is_marked(name: str) -> bool:
+    """Whether a name is a date or a number, or was made by a camera or a program."""
+    return name.isdecimal() or any(
+        pattern.fullmatch(name) is not None for pattern in (EXACT, DATE, MADE)
+    )

@@ -1,58 +1,64 @@
-"""Pictures in a folder for each category; ImageNet and Tiny-ImageNet, too."""
+"""Pictures in a folder, at any depth, with labels from the names of folders."""
 
-import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from zshash._warnings import listed, warn_user
 from zshash.datasets.data import DataError, Pictures, number_labels
-from zshash.datasets.folder_names import label_folders
-from zshash.datasets.listing import SUFFIXES, contents, pictures_below, unread_below
+from zshash.datasets.folder_labels import FolderLabels, label_tree
+from zshash.datasets.folder_names import as_label, is_plain_folder
+from zshash.datasets.listing import SUFFIXES, VIDEOS, Listing, list_tree
 from zshash.datasets.synset_names import is_synset, synset_names, tell_apart
 from zshash.datasets.tiny_imagenet import is_tiny_imagenet, read_tiny_imagenet
 
-__all__ = ["SUFFIXES", "FolderWarning", "read_folder", "read_imagenet"]
+__all__ = [
+    "FROM_FOLDERS",
+    "SUFFIXES",
+    "FolderWarning",
+    "labels_told",
+    "read_folder",
+    "read_imagenet",
+    "warn_of_plain",
+]
 
 TABLES = (".npy", ".npz", ".parquet")
 """Endings of tables of features, which are not read as pictures."""
 
-# in the order of their pictures in a data set
-SPLITS = ("train", "val", "valid", "validation", "test")
+FROM_FOLDERS = ("auto", "folders", "none")
+"""Ways to take the names of folders as labels."""
+
+MOST_TOLD = 8
 
 
 class FolderWarning(UserWarning):
     """Folders whose names are not taken as labels."""
 
 
-class _Part(NamedTuple):
-    """Pictures directly in a folder, and the pictures in its folders."""
-
-    folder: Path
-    loose: list[Path]
-    categories: dict[str, list[Path]]
-
-
-def read_folder(path: str | Path, *, every_folder: bool = False) -> Pictures:
+def read_folder(path: str | Path, *, labels: str = "auto") -> Pictures:
     """Read the pictures of a folder.
 
     Parameters
     ----------
     path : path-like
-        A folder with one of these layouts. Hidden files and files that are no pictures do not
-        count.
+        A folder with pictures at any depth. Hidden files do not count, nor do files that are no
+        pictures, small copies that programs made, and bins.
 
-        - A folder for each category, with its pictures at any depth. Where a folder is named by a
-          WordNet id ("n02123045"), its name comes from a ``words.txt`` in the folder or the one
-          above it, else from WordNet. Pictures in folders that are named by a date, a number, a
-          camera or a program ("2021-08", "100CANON", "New folder") have no labels; but numbers
-          are labels if there are no other names and none of the numbers is a year or a date.
-        - Nothing but folders ``train``, ``val`` (``valid``, ``validation``) and ``test``, which
-          hold folders of categories.
-        - Tiny-ImageNet-200.
-        - Pictures only: they have no labels.
-    every_folder : bool
-        Whether the name of every folder is a label.
+        - A picture's label is the name of the first folder on the way to it that looks like a
+          category. Folders that are named by a date, a number, a camera or a program ("2021-08",
+          "100CANON", "New folder") do not; but numbers do if there are no other names and none of
+          the numbers is a year or a date. Pictures in no such folder have no label.
+        - A folder that holds all pictures is no category if there are categories in it.
+        - Where a folder is named by a WordNet id ("n02123045"), its name comes from a
+          ``words.txt`` beside the folders of categories or one folder above, else from WordNet.
+        - Where there is nothing but folders ``train``, ``val`` (``valid``, ``validation``) and
+          ``test``, the categories are in these.
+        - Tiny-ImageNet-200 is read as it is published.
+    labels : {"auto", "folders", "none"}
+        Take the names of folders that look like categories, of every folder, or of none.
 
     Returns
     -------
@@ -62,80 +68,134 @@ def read_folder(path: str | Path, *, every_folder: bool = False) -> Pictures:
     Raises
     ------
     DataError
-        If there are no pictures, or pictures lie beside the folders of categories.
+        If there are no pictures, or the folder can not be read.
 
     Warns
     -----
     UserWarning
-        If folders hold no pictures, pictures of a split have no labels, or pictures are of a kind
-        that is not read; these are left out.
-    FolderWarning
-        If the names of some folders are not taken as labels.
+        If folders of categories hold no pictures, folders can not be read, or files are videos or
+        pictures of a kind that is not read; these are left out.
     """
     root = Path(path)
-    if not root.is_dir():
-        raise DataError(f"{root}: there is no such folder")
-    if is_tiny_imagenet(root):
+    if labels not in FROM_FOLDERS:
+        raise ValueError(f"labels must be {listed(FROM_FOLDERS, 'or')}, not {labels!r}")
+    if labels != "none" and is_tiny_imagenet(root):
         return read_tiny_imagenet(root)
-    _warn_of_unread(root)
-    parts = [_read_part(folder) for folder in _splits(root)]
-    found = _found(parts)
-    names = found if every_folder else sorted(label_folders(found))
-    _warn_of_plain(root, [name for name in found if name not in names])
-    if not names:
-        return _unlabelled(root, parts)
-    _check_loose(parts, names)
-    labelled = [part for part in parts if part.categories]
-    _warn_of_loose(parts)
-    _warn_of_empty(root, labelled)
-    return _united(root, labelled, names)
+    pictures, numbers = _numbered(root, every=labels == "folders")
+    if labels == "none":
+        return Pictures(pictures.sources)
+    if not pictures.names:
+        return pictures
+    return replace(pictures, labels=number_labels(numbers, len(pictures.names)))
 
 
 def read_imagenet(path: str | Path) -> Pictures:
     """Read ImageNet: folders named by WordNet ids, or ``train`` and ``val`` with such folders.
 
     The folders may also be in ``ILSVRC/Data/CLS-LOC``, where the archives of ILSVRC put them.
+    Pictures without labels are left out, with a warning.
     """
     root = Path(path)
     homes = (root / "ILSVRC" / "Data" / "CLS-LOC", root / "Data" / "CLS-LOC", root)
-    pictures = read_folder(next((home for home in homes if home.is_dir()), root))
+    pictures, numbers = _numbered(next((home for home in homes if home.is_dir()), root))
     if not pictures.synsets or not all(pictures.synsets):
         raise DataError(f"{root}: not ImageNet: folders such as n02123045 are expected")
-    return pictures
+    labelled = np.flatnonzero(numbers >= 0)
+    if len(labelled) < len(numbers):
+        left_out = len(numbers) - len(labelled)
+        warn_user(f"{root}: {left_out} pictures without labels: left out")
+    return replace(pictures.select(labelled), labels=numbers[labelled])
 
 
-def _splits(root: Path) -> list[Path]:
-    """Folders of the splits in their order; the folder itself where there are no splits."""
-    folders, pictures = contents(root)
-    names = {folder.name.lower() for folder in folders}
-    if pictures or not names or not names <= set(SPLITS):
-        return [root]
-    return sorted(folders, key=lambda folder: SPLITS.index(folder.name.lower()))
+def warn_of_plain(data: object, origin: str | Path) -> None:
+    """Warn with a `FolderWarning` if data are pictures in folders whose names are no labels."""
+    names = data.plain_folders if isinstance(data, Pictures) else ()
+    if names:
+        are = "is no label" if len(names) == 1 else "are no labels"
+        warn_user(
+            f"{origin}: {listed(names)} {are}: the names of dates, numbers, cameras and "
+            "programs do not say what pictures show",
+            FolderWarning,
+        )
 
 
-def _read_part(folder: Path) -> _Part:
-    folders, loose = contents(folder)
-    categories = {home.name: pictures_below(home, folder) for home in folders}
-    return _Part(folder, loose, categories if any(categories.values()) else {})
+def labels_told(pictures: Pictures) -> str:
+    """Labels of pictures with their numbers, and folders that are no labels, for people to read.
+
+    >>> sources = (Path("cat/1.jpg"), Path("cat/2.jpg"), Path("2021/3.jpg"))
+    >>> labels = number_labels([0, 0, -1], 1)
+    >>> labels_told(Pictures(sources, labels, ("cat",), (), None, "folders", ("2021",)))
+    'labels from folders: cat (2); no labels: 2021'
+    """
+    parts = []
+    if pictures.labels is not None:
+        origin = f" from {pictures.labels_from}" if pictures.labels_from else ""
+        parts.append(f"labels{origin}: {', '.join(_most_frequent(pictures))}")
+    if pictures.plain_folders:
+        parts.append(f"no labels: {', '.join(_first(pictures.plain_folders))}")
+    return "; ".join(parts) or "no labels"
 
 
-def _check_loose(parts: Sequence[_Part], names: Collection[str]) -> None:
-    for folder, loose, categories in parts:
-        if loose and any(categories.get(name) for name in names):
-            raise DataError(
-                f"{folder}: pictures are beside the folders of categories ({len(loose)}, such as "
-                f"{loose[0].name}): move them into a folder for their category, or list all "
-                "pictures in a CSV file with the columns path and label"
-            )
+def _most_frequent(pictures: Pictures) -> Iterator[str]:
+    assert pictures.labels is not None
+    is_numbers = pictures.labels.ndim == 1
+    n = len(pictures.names)
+    counts = np.bincount(pictures.labels, minlength=n) if is_numbers else pictures.labels.sum(0)
+    order = [number for number in np.argsort(-counts, kind="stable") if counts[number]]
+    return _first([f"{pictures.names[number]} ({counts[number]})" for number in order])
 
 
-def _unlabelled(root: Path, parts: Sequence[_Part]) -> Pictures:
-    pictures: list[Path] = []
-    for _, loose, categories in parts:
-        pictures += sorted([*loose, *(picture for own in categories.values() for picture in own)])
-    if not pictures:
-        raise DataError(f"{root}: there are no pictures in this folder{_tables_in(root)}")
-    return Pictures(tuple(pictures))
+def _first(words: Sequence[str]) -> Iterator[str]:
+    yield from words[:MOST_TOLD]
+    if len(words) > MOST_TOLD:
+        yield f"and {len(words) - MOST_TOLD} more"
+
+
+def _numbered(root: Path, every: bool = False) -> tuple[Pictures, NDArray[np.int64]]:
+    """Pictures of a tree with names of categories; number of each one's category, −1 for none."""
+    if not root.is_dir():
+        raise DataError(f"{root}: there is no such folder")
+    listing = list_tree(root)
+    left_out = list(_left_out(listing))
+    if not listing.pictures:
+        what = [f"{root}: there are no pictures in this folder{_tables_in(root)}", *left_out]
+        raise DataError("; ".join(what))
+    if left_out:
+        warn_user(f"{root}: {'; '.join(left_out)}")
+    found = label_tree(listing, every)
+    homes = np.array(listing.homes, dtype=np.int64)
+    labels = sorted({found.labels[home] for home in set(listing.homes)} - {""})
+    if labels:
+        _warn_of_empty(root, listing, found)
+    places = {label: number for number, label in enumerate(labels)}
+    numbers = np.array([places.get(label, -1) for label in found.labels], dtype=np.int64)[homes]
+    order = np.argsort(np.array(found.parts)[homes], kind="stable")
+    names, synsets = _names(root, _paths(root, listing, found.tops), labels)
+    pictures = Pictures(
+        tuple(listing.pictures[row] for row in order.tolist()),
+        names=names,
+        synsets=synsets,
+        labels_from="folders" if labels else "",
+        plain_folders=tuple(_plain(listing, found)),
+    )
+    return pictures, numbers[order]
+
+
+def _left_out(listing: Listing) -> Iterator[str]:
+    """Phrases on what is left out."""
+    videos = {ending: n for ending, n in listing.left_out.items() if ending in VIDEOS}
+    others = {ending: n for ending, n in listing.left_out.items() if ending not in VIDEOS}
+    if others:
+        yield f"pictures of kinds that are not read are left out ({_kinds(others)}): convert them"
+    if videos:
+        yield f"videos are left out ({_kinds(videos)})"
+    if listing.unreadable:
+        reasons = [f"{folder} ({reason})" for folder, reason in listing.unreadable.items()]
+        yield f"folders that can not be read are left out: {listed(reasons)}"
+
+
+def _kinds(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {ending}" for ending, count in sorted(counts.items()))
 
 
 def _tables_in(root: Path) -> str:
@@ -145,68 +205,45 @@ def _tables_in(root: Path) -> str:
     return ", but tables: give one of them, or the folder to zshash fit, encode or info"
 
 
-def _warn_of_unread(root: Path) -> None:
-    found = unread_below(root)
-    if found:
-        kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(found.items()))
-        message = (
-            f"{root}: pictures of kinds that are not read are left out ({kinds}): convert them"
-        )
-        warnings.warn(message, UserWarning, stacklevel=3)
-
-
-def _warn_of_plain(root: Path, names: Sequence[str]) -> None:
-    if names:
-        are = "is no label" if len(names) == 1 else "are no labels"
-        warn_user(
-            f"{root}: {listed(names)} {are}: the names of dates, numbers, cameras and programs do "
-            "not say what pictures show",
-            FolderWarning,
-        )
-
-
-def _warn_of_loose(parts: Sequence[_Part]) -> None:
-    for part in parts:
-        if part.loose:
-            message = f"{part.folder}: {len(part.loose)} pictures without labels: left out"
-            warnings.warn(message, UserWarning, stacklevel=3)
-
-
-def _warn_of_empty(root: Path, parts: Sequence[_Part]) -> None:
-    empty = {name for part in parts for name in part.categories} - set(_found(parts))
+def _warn_of_empty(root: Path, listing: Listing, found: FolderLabels) -> None:
+    """Warn of folders beside those of categories that hold no pictures."""
+    beside = {
+        n: as_label(name)
+        for n, (name, parent) in enumerate(listing.folders)
+        if parent in found.tops
+    }
+    full = {beside.get(found.branches[home]) for home in set(listing.homes)}
+    empty = sorted(name for name in set(beside.values()) - full if not is_plain_folder(name))
     if empty:
-        message = f"{root}: no pictures in {', '.join(sorted(empty))}: left out"
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warn_user(f"{root}: no pictures in {listed(empty)}: left out")
 
 
-def _found(parts: Sequence[_Part]) -> list[str]:
-    """Names of the folders that have pictures."""
-    return sorted({name for part in parts for name, own in part.categories.items() if own})
+def _plain(listing: Listing, found: FolderLabels) -> list[str]:
+    """Names of folders directly in the tops that hold pictures without a label."""
+    bare = {found.branches[home] for home in set(listing.homes) if not found.labels[home]} - {-1}
+    return sorted({as_label(listing.folders[number].name) for number in bare})
 
 
-def _united(root: Path, parts: Sequence[_Part], labels: Sequence[str]) -> Pictures:
-    """Pictures of all parts, one part after the other, with the categories of all parts."""
-    places = {name: number for number, name in enumerate(labels)}
-    sources: list[Path] = []
-    numbers: list[int] = []
-    for part in parts:
-        for name in sorted(part.categories):
-            own = part.categories[name]
-            sources += own
-            numbers += [places.get(name, -1)] * len(own)
-    names, synsets = _names(root, parts, labels)
-    return Pictures(tuple(sources), number_labels(numbers, len(names)), names, synsets)
+def _paths(root: Path, listing: Listing, numbers: Iterable[int]) -> list[Path]:
+    """Paths of folders."""
+    paths = []
+    for number in numbers:
+        names = []
+        while number:
+            name, number = listing.folders[number]
+            names.append(name)
+        paths.append(root.joinpath(*reversed(names)))
+    return paths
 
 
 def _names(
-    root: Path, parts: Sequence[_Part], labels: Sequence[str]
+    root: Path, tops: Sequence[Path], labels: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the categories, and their WordNet ids where folders are named by ids."""
     ids = tuple(label if is_synset(label) else "" for label in labels)
     if not any(ids):
         return tuple(labels), ()
-    beside = [part.folder for part in parts]
-    above = root.resolve().parent if beside == [root] else root
+    above = root.resolve().parent if tops[0] == root else tops[0].parent
     found = [synset for synset in ids if synset]
-    words = dict(zip(found, synset_names(found, [*beside, above]), strict=True))
+    words = dict(zip(found, synset_names(found, [*tops, above]), strict=True))
     return tell_apart([words.get(label, label) for label in labels], ids, root), ids

@@ -9,8 +9,9 @@ from pathlib import Path
 from zshash.datasets.cifar import is_cifar, read_cifar
 from zshash.datasets.data import DataError, Dataset, Pictures
 from zshash.datasets.downloads import fetch
-from zshash.datasets.folders import read_folder, read_imagenet
+from zshash.datasets.folders import FROM_FOLDERS, read_folder, read_imagenet
 from zshash.datasets.idx import is_idx, read_idx
+from zshash.datasets.label_lists import with_listed_labels
 from zshash.datasets.listing import is_picture
 from zshash.datasets.manifests import read_manifest
 from zshash.datasets.mirflickr import is_mirflickr, read_mirflickr
@@ -39,7 +40,7 @@ ACCEPTED = (
 
 
 def open_data(
-    source: str | Path, files: str | Path | None = None, *, every_folder: bool = False
+    source: str | Path, files: str | Path | None = None, *, labels: str | Path = "auto"
 ) -> Dataset | Pictures:
     """Read data of any known kind.
 
@@ -52,8 +53,11 @@ def open_data(
         set, which is fetched.
     files : path-like, optional
         The folder where the files of the data set that `source` names are; nothing is fetched.
-    every_folder : bool
-        Whether the name of every folder is a label, as for `read_folder`.
+    labels : {"auto", "folders", "none"} or path-like
+        Where labels come from. "auto": labels that come with the data, which for a folder of
+        pictures are the names of folders that look like categories. "folders": the same, but the
+        name of every folder is a label. "none": there are no labels. Or a list of files with
+        their labels, as `with_listed_labels` reads it.
 
     Returns
     -------
@@ -65,16 +69,31 @@ def open_data(
     DataError
         If nothing has this name, or the data can not be read.
     """
+    if isinstance(labels, str) and labels in FROM_FOLDERS:
+        data = _open(source, files, labels)
+        return _unlabelled(data) if labels == "none" else data
+    data = _open(source, files, "none")
+    if isinstance(data, Dataset):
+        raise DataError(f"{source}: features have labels of their own: a list names pictures only")
+    home = Path(source if files is None else files)
+    return with_listed_labels(data, labels, home if home.is_dir() else home.parent)
+
+
+def _open(source: str | Path, files: str | Path | None, labels: str) -> Dataset | Pictures:
     if files is not None:
         return _read_named(str(source), Path(files))
     path = Path(source)
     if path.is_dir():
-        return _rooted(_read_folder(path, every_folder), path)
+        return _rooted(_read_folder(path, labels), path)
     if path.is_file():
         return _read_file(path)
     if path.exists():
         raise DataError(f"{path}: neither a file nor a folder; give {ACCEPTED}")
     return _read_named(str(source), None)
+
+
+def _unlabelled(data: Dataset | Pictures) -> Dataset | Pictures:
+    return replace(data, labels=None, names=(), synsets=())
 
 
 def is_data(path: Path) -> bool:
@@ -90,14 +109,14 @@ def _rooted(pictures: Pictures, path: Path) -> Pictures:
     return replace(pictures, root=path.resolve())
 
 
-def _read_folder(folder: Path, every_folder: bool) -> Pictures:
+def _read_folder(folder: Path, labels: str) -> Pictures:
     if is_cifar(folder):
         return read_cifar(folder)
     if is_idx(folder):
         return read_idx(folder)
     if is_mirflickr(folder):
         return read_mirflickr(folder)
-    return read_folder(folder, every_folder=every_folder)
+    return read_folder(folder, labels=labels)
 
 
 def _read_file(path: Path) -> Dataset | Pictures:

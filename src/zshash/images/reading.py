@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from zshash._cache import cache_folder
 from zshash._progress import is_watched, progress_bar
 from zshash.datasets import DataError, Dataset, Pictures, open_data
+from zshash.datasets.folders import warn_of_plain
 from zshash.images.extractor import Extractor
 from zshash.images.limits import Limits
 from zshash.images.networks import DEFAULT, extractor, fetches
@@ -70,9 +71,9 @@ class PictureReader:
         Limits on the size of a picture.
     on_error : {"skip", "fail"}
         Leave out a picture that can not be read, with a `PictureWarning`, or raise an error.
-    every_folder : bool
-        Whether the name of every folder is a label, also if it is a date, a number, or the name
-        that a camera or a program gave it.
+    labels : {"auto", "folders", "none"}, str or Path
+        Where labels come from, as for `zshash.datasets.open_data`: folders that look like
+        categories, every folder, nowhere, or a list of files with their labels.
     cache : bool
         Whether to keep features in the user's cache folder. They are found there again as long as
         a picture's path, size and times stay the same.
@@ -93,7 +94,7 @@ class PictureReader:
     on_error: str = "skip"
     cache: bool = True
     progress: bool = False
-    every_folder: bool = False
+    labels: str | Path = "auto"
 
     def __post_init__(self) -> None:
         if not isinstance(self.extractor, str | Extractor | None):
@@ -164,11 +165,16 @@ class PictureReader:
 
     def open(self, source: str | Path) -> Dataset | Pictures:
         """Pictures or features at a path, or of a known data set by its name."""
-        return open_data(source, self.files, every_folder=self.every_folder)
+        return open_data(source, self.files, labels=self.labels)
 
     def read(self, source: str | Path) -> Dataset:
-        """Features of the data at a path, or of a known data set by its name."""
-        return self.features(self.open(source))
+        """Features of the data at a path, or of a known data set by its name.
+
+        Warns if the names of some folders are not taken as labels.
+        """
+        data = self.open(source)
+        warn_of_plain(data, source)
+        return self.features(data)
 
     def features(self, data: Dataset | Pictures) -> Dataset:
         """Features of the pictures that can be read; a `Dataset` is returned as it is.

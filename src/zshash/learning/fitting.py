@@ -16,6 +16,7 @@ from zshash._progress import watched
 from zshash._warnings import warn_user
 from zshash.datasets import DataError, Dataset, Pictures
 from zshash.datasets.data import bears
+from zshash.datasets.folders import warn_of_plain
 from zshash.datasets.splits import draw_training
 from zshash.hashing import methods
 from zshash.hashing.hasher import Hasher
@@ -45,7 +46,7 @@ from zshash.scale.fitting import check_method
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["default_method", "fit", "fit_timed", "membership", "training_part"]
+__all__ = ["default_method", "fit", "fit_timed", "make_hasher", "membership", "training_part"]
 
 METHOD, SHARD_METHOD, N_BITS = "MTH", "ZSH", 64
 # Parameters for shards, of methods whose own defaults need all rows in memory.
@@ -146,7 +147,7 @@ def fit(
     is_path = isinstance(source, str | os.PathLike)
     sharded = is_path and are_shards(os.fspath(source), reader, client is not None)
     method = _default(sharded) if method is None else method
-    hasher = _make_hasher(method, n_bits, random_state, parameters, sharded)
+    hasher = make_hasher(method, n_bits, random_state, parameters, sharded)
     sources = _as_list(semantics)
     label_sources(hasher, sources)  # an error comes before data is opened
     opened: Dataset | Pictures | ShardedData
@@ -154,6 +155,8 @@ def fit(
         opened = _open_shards(os.fspath(source), hasher, reader, client, progress)
     else:
         opened = as_data(source, reader)
+        if labels is None and is_path:
+            warn_of_plain(opened, source)
     opened = with_labels(opened, labels, names)
     sources = sources or _without_names(hasher, opened.names, aliases)
     specs = usable_sources(hasher, opened, sources)  # an error comes before pictures are read
@@ -230,12 +233,12 @@ def _default(sharded: bool) -> str:
     return SHARD_METHOD if sharded else METHOD
 
 
-def _make_hasher(
+def make_hasher(
     method: str | Hasher,
     n_bits: int | None,
     random_state: int,
-    parameters: dict[str, Any],
-    sharded: bool,
+    parameters: Mapping[str, Any],
+    sharded: bool = False,
 ) -> Hasher:
     """The estimator to fit, with its parameters checked."""
     if isinstance(method, Hasher):
@@ -250,7 +253,7 @@ def _make_hasher(
         name = known.get(str(method).lower())
         if name is None:
             raise ValueError(f"there is no method {method!r}: choose {', '.join(known.values())}")
-        own = (FOR_SHARDS.get(name, {}) if sharded else {}) | parameters
+        own = {**(FOR_SHARDS.get(name, {}) if sharded else {}), **parameters}
         bits = N_BITS if n_bits is None else n_bits
         hasher = methods()[name].estimator(n_bits=bits, random_state=random_state, **own)
     hasher.check_parameters()
