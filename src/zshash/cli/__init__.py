@@ -38,12 +38,12 @@ COMMANDS = {
     },
     "Collections": {
         "create": (
-            "zshash.cli.collecting:create",
-            "Make an empty COLLECTION, a folder for pictures and the codes that MODEL gives them.",
+            "zshash.cli.creating:create",
+            "Make ALBUM, a folder, from PICTURES: look at them, learn from them, and add them.",
         ),
         "add": (
-            "zshash.cli.collecting:add",
-            "Add pictures or features (DATA as for fit) to COLLECTION.",
+            "zshash.cli.creating:add",
+            "Add pictures or features (DATA as for create) to COLLECTION.",
         ),
         "sync": (
             "zshash.cli.collecting:sync",
@@ -75,6 +75,11 @@ COMMANDS = {
         "compact": (
             "zshash.cli.collecting:compact",
             "Free the disk space of items that were removed from COLLECTION.",
+        ),
+        "refit": (
+            "zshash.cli.creating:refit",
+            "Learn again from all pictures and labels of COLLECTION, and encode them anew in one "
+            "step.",
         ),
         "reencode": (
             "zshash.cli.collecting:reencode",

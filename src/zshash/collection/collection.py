@@ -1,7 +1,9 @@
 """Pictures with their codes in a folder that survives a crash."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,13 +19,19 @@ from zshash.collection.operations import (
     duplicates,
     filtering,
     items,
+    labelling,
+    listing,
     maintenance,
+    making,
     naming,
     reencoding,
+    refitting,
+    relocating,
     searching,
     syncing,
     verifying,
 )
+from zshash.collection.operations.creating import specs_of
 from zshash.collection.operations.fields import (
     check_contents,
     check_labels,
@@ -32,7 +40,9 @@ from zshash.collection.operations.fields import (
 )
 from zshash.collection.operations.inputs import Columns
 from zshash.collection.operations.queries import Query, make_queries
-from zshash.collection.results import Added, Found, Synced, Verified, View
+from zshash.collection.operations.refitting import Recipe
+from zshash.collection.results import Added, Found, Relocated, Synced, Verified, View
+from zshash.collection.storage.files import is_model
 from zshash.collection.storage.remote import check_free
 from zshash.collection.storage.rows import Ids, Item
 from zshash.collection.storage.store import Store
@@ -75,57 +85,117 @@ class Collection:
     def create(
         cls,
         path: str | Path,
-        model: Any,
+        source: Any,
         *,
+        labels: str | Path | Sequence[Any] | None = None,
+        metadata: Sequence[dict[str, Any] | None] | None = None,
         extractor: str | Extractor | None = None,
         semantics: str | Sequence[str] | None = None,
-        keep_features: bool = False,
+        aliases: Mapping[str, str] | None = None,
+        keep_features: bool | None = None,
         thumbnails: int | None = 128,
+        exif: bool = True,
         reader: PictureReader | None = None,
         index: str | None = None,
+        progress: bool = False,
+        **learning: Any,
     ) -> Self:
-        """Make a collection.
+        """Make a collection: from pictures, which it learns from and adds, or for a model.
+
+        Pictures need no labels. If the call is interrupted, the same call goes on where it ended.
 
         Parameters
         ----------
         path : path-like
-            Its folder, which must not exist or be empty.
-        model : Model, Hasher or path-like
-            A model, the file of one, or a fitted hasher.
+            Folder of the collection, which must not exist or be empty, or hold the beginning of
+            the same collection.
+        source : path, list of paths, ndarray, Dataset or Pictures; or Model, Hasher
+            Pictures or features as for `add`: a folder of pictures, for instance. For an empty
+            collection: a model, the file of one, or a fitted hasher.
+        labels : str, path or list, optional
+            Where the labels of pictures come from: "auto" (from folders that look like categories,
+            the default), "folders" (from every folder), "none", or a list of pictures with labels
+            (.csv); or the labels themselves, as for `add`.
+        metadata : list of dict, optional
+            As for `add`.
         extractor : str or Extractor, optional
-            The network that made the features that a hasher was trained on; models know theirs.
+            The network that turns pictures into features, see `zshash.images.extractor`; models
+            know theirs. For a hasher: the network that made the features it was trained on.
         semantics : str or list of str, optional
-            Where the vectors of names come from, for a search by name: "wordnet" or files of word
-            vectors. By default what the model says that it was trained with.
-        keep_features : bool
-            Keep the features of each item, so that it can be encoded again without its picture.
+            Where names get their meanings: "wordnet" or files of word vectors. By default what the
+            model says that it was trained with.
+        aliases : dict of str to str, optional
+            What labels mean, as for `zshash.fit`.
+        keep_features : bool, optional
+            Keep the features of each item, so that `refit` and `reencode` need no pictures, and
+            searches can `rerank`. By default they are kept, unless a model is given.
         thumbnails : int
-            The longer side of the small pictures that are kept, 0 for none.
+            Longer side of the small pictures that are kept, 0 for none.
+        exif : bool
+            Whether date, place, camera and size of a picture become metadata.
         reader : PictureReader, optional
             How pictures are read, in place of `extractor`.
         index : str, optional
             Where the codes are searched: "memory", or ``milvus://host:port/name``, an address as
             of `zshash.index.MilvusIndex`. Passwords are not stored.
+        progress : bool
+            Show a bar, on a terminal or in a notebook.
+        **learning
+            How the model is learned: `method`, `n_bits`, `random_state` and parameters of the
+            method, as for `zshash.fit`. By default MTH with 64 bits and ``effort="fast"``.
 
         Raises
         ------
         CollectionError
             If there is something in the folder already.
+        DataError
+            If there are no pictures, or fewer than two can be read.
+
+        Warns
+        -----
+        PictureWarning
+            If pictures can not be read; they are left out.
         """
         if index is not None:
             check_free(index)
+        about = {"keep_features": keep_features, "thumbnails": thumbnails, "exif": exif}
+        if is_model(source):
+            if learning or aliases or labels is not None or metadata is not None:
+                raise TypeError("a model has been learned already: give what to learn from, or it")
+            return cls._for_model(path, source, extractor, semantics, reader, index, about)
+        reader = reader_for(extractor, reader)
+        if isinstance(labels, str | os.PathLike):
+            reader, labels = replace(reader, labels=labels), None
+        recipe = Recipe(semantics=specs_of(semantics), aliases=dict(aliases or {}) or None)
+        making.make(
+            _absolute(path),
+            source,
+            replace(reader, progress=progress or reader.progress),
+            recipe.changed(**learning),
+            labels=labels,
+            metadata=metadata,
+            index=index,
+            **about | {"keep_features": keep_features is not False},
+        )
+        return cls.open(path, reader=reader)
+
+    @classmethod
+    def _for_model(
+        cls,
+        path: str | Path,
+        model: Any,
+        extractor: str | Extractor | None,
+        semantics: str | Sequence[str] | None,
+        reader: PictureReader | None,
+        index: str | None,
+        about: dict[str, Any],
+    ) -> Self:
+        """Make an empty collection for a model."""
         if isinstance(model, Model):
             semantics = semantics or model.semantics
             reader = reader or (model.reader if extractor is None else None)
         reader = reader_for(extractor, reader)
-        creating.create(
-            _absolute(path),
-            model,
-            reader,
-            semantics=semantics,
-            keep_features=keep_features,
-            thumbnails=thumbnails,
-        )
+        creating.create(_absolute(path), model, reader, semantics=semantics, **about)
         return cls.open(path, reader=reader, index=index)
 
     @classmethod
@@ -327,6 +397,27 @@ class Collection:
         """Ids of the items that meet a condition, such as ``label = 'cat' and year > 2015``."""
         return filtering.find(self._store, where)
 
+    def label(
+        self, ids: ArrayLike, labels: str | Sequence[str] | None, *, add: bool = False
+    ) -> int:
+        """Give items other labels, all of them in one transaction.
+
+        Parameters
+        ----------
+        ids : list of int
+            If one of them is unknown, nothing is changed.
+        labels : str, list of str or None
+            The labels that the items have from now on; None or an empty list takes them away.
+        add : bool
+            Whether the items keep the labels that they have.
+
+        Returns
+        -------
+        int
+            Number of items whose labels have changed.
+        """
+        return labelling.label(self._store, np.unique(items.check_ids(ids)), labels, add)
+
     def unknown_fields(self, where: str) -> list[str]:
         """Metadata keys in a condition that no item has: most likely they are misspelled."""
         return filtering.unknown_fields(self._store, where)
@@ -341,6 +432,18 @@ class Collection:
             wanted = self._store.ids() if ids is None else items.check_ids(ids)
             items.check_known(self._store, wanted)
             return items.items(self._store, wanted.tolist())
+
+    def each(self, where: str | None = None) -> Iterator[Item]:
+        """All items in the order of ids, or those that meet a condition, one after the other.
+
+        They are those of one state, whatever others write meanwhile, and only some thousand of
+        them are in memory.
+        """
+        return listing.each(self._store, where)
+
+    def metadata_keys(self, where: str | None = None) -> list[str]:
+        """Keys of the metadata of all items, or of those that meet a condition, sorted."""
+        return listing.metadata_keys(self._store, where)
 
     def pictured(self, ids: ArrayLike) -> set[int]:
         """Those of the given ids whose items have a thumbnail."""
@@ -371,6 +474,7 @@ class Collection:
         offset: int = 0,
         where: str | None = None,
         distance: str | None = None,
+        rerank: int | None = None,
         model: str | None = None,
     ) -> Found | list[Found]:
         """The items that fit a query best, best first.
@@ -410,6 +514,9 @@ class Collection:
             With "real" (the default), the query's values before the sign are compared with the bits
             of the items; with "bits" (the default with a `radius`), bits with bits. For an item or
             a code both are the same; a name has a rule of its own.
+        rerank : int, optional
+            Number of best matches that are ranked again by the features that the collection keeps;
+            all others follow in their order. For a picture, features or an item.
         model : str, optional
             Checksum of the model that made `code` or `values`, as `Found.model` says it.
 
@@ -422,13 +529,16 @@ class Collection:
         ------
         OtherModel
             If `model` is not the collection's model.
+        NoFeatures
+            If matches are to be ranked again, and the collection keeps no features.
 
         Warns
         -----
         PictureWarning
             If one of many pictures can not be read; nothing is found for it.
         """
-        page = {"k": k, "radius": radius, "offset": offset, "distance": distance, "model": model}
+        page = {"k": k, "radius": radius, "offset": offset, "distance": distance}
+        page |= {"rerank": rerank, "model": model}
         queries, is_many = make_queries(query, name, item, code, values, without, **page)
         found = self.search_each(queries, where=where)
         return found if is_many else found[0]
@@ -472,7 +582,9 @@ class Collection:
         with self._store.reading() as state:
             return duplicates.groups(self._store.in_memory(state), r)
 
-    def sync(self, folder: str | Path) -> Synced:
+    def sync(
+        self, folder: str | Path, *, keep_labels: bool = False, dry_run: bool = False
+    ) -> Synced:
         """Make the items agree with the picture files of a folder: add, change, move and remove.
 
         A file is read again if its size or time has changed, and counts as changed if its content
@@ -480,12 +592,48 @@ class Collection:
         that was changed. Only items whose source lies in the folder are ever removed. A folder
         without pictures is refused if items come from it: its disk may be missing.
 
+        Parameters
+        ----------
+        folder : path-like
+            A folder, a picture, or a list of pictures as `zshash.datasets.read_manifest` reads it.
+        keep_labels : bool
+            Leave labels as they are where a file has moved to another folder. By default, the label
+            that its earlier folder gave is replaced by that of the new folder.
+        dry_run : bool
+            Change nothing; the result says what would be done, as far as it can be told without
+            decoding pictures.
+
         Returns
         -------
         Synced
-            Ids of the items that were added, changed, moved and removed; what could not be read.
+            Ids of the items that were added, changed, moved and removed; what could not be read;
+            files that are copies of others.
+
+        Warns
+        -----
+        PictureWarning
+            If pictures can not be read; they are left out. Of each of them only the first call
+            warns, until its file changes.
         """
-        return syncing.sync(self._store, folder)
+        return syncing.sync(self._store, folder, keep_labels=keep_labels, dry_run=dry_run)
+
+    def relocate(self, old: str | Path, new: str | Path, *, dry_run: bool = False) -> Relocated:
+        """Tell the collection that pictures have moved: what was in folder `old` is in `new` now.
+
+        Ids, labels and codes stay. Files are looked for, but not read. All paths change in one
+        transaction.
+
+        Returns
+        -------
+        Relocated
+            Ids of the items, and new paths where there is no file, or one of another size.
+
+        Raises
+        ------
+        CollectionError
+            If no item has a path in `old`, or none of their files is in `new`.
+        """
+        return relocating.relocate(self._store, old, new, dry_run=dry_run)
 
     def reencode(self, model: Any) -> int:
         """Give all items the codes of another model, or none; return how many got a new code.
@@ -505,6 +653,38 @@ class Collection:
             If an item has neither features nor a picture.
         """
         return reencoding.reencode(self._store, model)
+
+    def refit(self, **changes: Any) -> int:
+        """Learn again from all pictures, and give them the codes of the new model in one step.
+
+        Labels that items have by now are learned from, too. Others see the codes of the model
+        before until all items have new ones. Features come from the collection where it keeps
+        them, else from the pictures; of more than 100,000 items that many are learned from.
+
+        Parameters
+        ----------
+        **changes
+            What is to be different from the last time: `method`, `n_bits`, `semantics`, `aliases`,
+            `random_state` and parameters of the method, as for `zshash.fit`.
+
+        Returns
+        -------
+        int
+            Number of items that got a new code.
+
+        Raises
+        ------
+        CollectionError
+            If an item has neither features nor a picture.
+        """
+        with self._store.reading():
+            recipe = refitting.recipe_of(self._store)
+        return refitting.refit(self._store, recipe.changed(**changes))
+
+    @property
+    def n_unlearned(self) -> int:
+        """Number of items that came after the model was learned, if `refit` would pay; else 0."""
+        return refitting.n_unlearned(self._store)
 
     def compact(self) -> dict[str, Any]:
         """Free the space of removed items, and delete files that are no longer needed."""

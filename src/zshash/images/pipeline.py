@@ -4,9 +4,9 @@ On each core the network runs with one thread. So no core waits for another, dec
 goes on beside the network on others, and only a few pictures at a time are in memory.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,13 @@ from zshash._threads import map_blocks
 from zshash.images.decoding import Limits, PictureError, decode
 from zshash.images.extractor import Extractor
 
-__all__ = ["Batch", "extract", "extract_batches"]
+if TYPE_CHECKING:
+    from PIL import Image
+
+__all__ = ["Also", "Batch", "extract", "extract_batches"]
+
+Also = Callable[[int, "Image.Image"], object]
+"""What is done with a picture's row and pixels while they are at hand, by any thread."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +55,12 @@ def extract_batches(
     sources: Sequence[Any] | NDArray[np.uint8],
     batches: Iterable[Sequence[int]],
     limits: Limits | None = None,
+    also: Also | None = None,
 ) -> Iterator[Batch]:
     """Features of the pictures in the given rows, batch by batch, in order.
 
-    A picture that can not be read is reported in its batch and stops nothing.
+    A picture that can not be read is reported in its batch and stops nothing. `also` gets each
+    other one, so that nobody has to decode it again.
     """
     limits = limits or Limits()
 
@@ -60,11 +68,14 @@ def extract_batches(
         prepared, kept, failures = [], [], {}
         for row in rows:
             try:
-                prepared.append(extractor.prepare(decode(sources[row], limits, extractor.side)))
+                image = decode(sources[row], limits, extractor.side)
+                prepared.append(extractor.prepare(image))
             except PictureError as error:
                 failures[row] = str(error)
             else:
                 kept.append(row)
+                if also is not None:
+                    also(row, image)
         if not prepared:
             return Batch([], np.empty((0, extractor.dimension), dtype=np.float32), failures)
         features = extractor.run(np.stack(prepared))

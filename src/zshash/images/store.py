@@ -62,6 +62,9 @@ class FeatureStore:
             for path in sorted(folder.glob(f"*{SUFFIX}")):
                 self._open(path)
 
+    def __len__(self) -> int:
+        return len(self._places) + len(self._waiting)
+
     def __contains__(self, key: bytes) -> bool:
         return key in self._places or key in self._waiting
 

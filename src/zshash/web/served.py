@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zshash.collection import Collection, Found, Item, Query
-from zshash.collection.operations.pictures import make_thumbnail
+from zshash.collection.operations.portraits import make_thumbnail
 from zshash.collection.operations.queries import Projected
 from zshash.collection.operations.ranking import project
 from zshash.collection.operations.where import names_field

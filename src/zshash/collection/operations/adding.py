@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from zshash._interrupts import check, interruptible
 from zshash.codes import check_codes, code_bytes
 from zshash.collection.errors import DamagedError, OtherModel
+from zshash.collection.operations.features import as_kept
 from zshash.collection.operations.inputs import Columns, as_parts, columns_of
-from zshash.collection.operations.pictures import Look, extract, look_at_all
+from zshash.collection.operations.pictures import Look, Looks, extract, look_at_all
+from zshash.collection.operations.portraits import Style
+from zshash.collection.operations.same_files import add_same_files
+from zshash.collection.operations.unreadable import Unreadable
 from zshash.collection.operations.writing import (
     Encoded,
     Report,
@@ -21,14 +26,15 @@ from zshash.collection.operations.writing import (
     by_the_model,
     is_known,
     sift,
+    with_facts,
     write,
 )
 from zshash.collection.results import Added
 from zshash.collection.storage.rows import Ids, content_of
 from zshash.collection.storage.state import State
 from zshash.collection.storage.store import Store
+from zshash.collection.storage.tables import all_rows
 from zshash.datasets import DataError, Dataset, Pictures
-from zshash.images.reading import warn_of_failures
 from zshash.images.store import FeatureStore
 from zshash.learning.model import Model
 
@@ -50,14 +56,15 @@ def add_data(store: Store, data: Any, labels: Any, metadata: Any, sources: Any) 
         for part in parts:
             if isinstance(part, Dataset):
                 _check_features(store, part, data)
-        total = sum(map(len, parts))
+        total, unreadable = sum(map(len, parts)), Unreadable(store)
         with store.bar(total) as bar:
             for part, own in zip(parts, columns, strict=True):
                 if isinstance(part, Pictures):
-                    add_pictures(store, part, own, report, bar.update)
+                    _add_files(store, part, own, report, bar.update, unreadable)
                 else:
                     _add_features(store, part, own, report, bar.update)
-    warn_of_failures(report.failures, total, stacklevel=4)
+        unreadable.remember(report.failures)
+    unreadable.warn(report.failures, total, stacklevel=4)
     return report.result()
 
 
@@ -93,15 +100,55 @@ def _add_rows(store: Store, part: Dataset, columns: Columns, model: Model) -> tu
     return sifted, write(store, encoded)
 
 
-def add_pictures(
-    store: Store, pictures: Pictures, columns: Columns, report: Report, tick: Tick
+def _add_files(
+    store: Store,
+    pictures: Pictures,
+    columns: Columns,
+    report: Report,
+    tick: Tick,
+    unreadable: Unreadable,
 ) -> None:
-    """Add pictures that the collection does not have yet; the report lists unreadable ones."""
-    kept = cache(partial(kept_features, pictures))
+    """Add pictures; files that could not be read before are left out, copies are noted."""
+    if pictures.paths:
+        rows = unreadable.untold(pictures.paths)
+        tick(len(pictures) - len(rows))
+        pictures, columns = pictures.select(np.array(rows, dtype=np.int64)), columns.pick(rows)
+    known = _known_looks(store, pictures)
+    add_pictures(store, pictures, columns, report, tick, known=known, notes_copies=True)
+
+
+def _known_looks(store: Store, pictures: Pictures) -> Looks:
+    """Looks of those pictures' files that are items already, by path."""
+    paths = set(map(os.path.abspath, pictures.paths))
+    found: Looks = {}
+    with store.looking() as connection:
+        for rows in all_rows(connection, store.folder) if paths else ():
+            for row in rows:
+                if row.content and row.size is not None and row.source in paths:
+                    found[str(row.source)] = Look(row.content, row.size, row.mtime_ns)
+    return found
+
+
+def add_pictures(
+    store: Store,
+    pictures: Pictures,
+    columns: Columns,
+    report: Report,
+    tick: Tick,
+    *,
+    known: Looks | None = None,
+    notes_copies: bool = False,
+) -> None:
+    """Add pictures that the collection does not have yet; the report lists unreadable ones.
+
+    Files that still have the size and time of their `known` looks are not read again. With
+    `notes_copies`, the paths of files with the same bytes as items are kept beside these.
+    """
+    kept = cache(partial(kept_features, store, pictures))
     kept(store.model)  # warns, if need be, where the user's line is still near
     for rows in _slices(len(pictures), PICTURES_AT_ONCE):
         part = pictures.select(np.arange(rows.start, rows.stop))
-        found = look_at_all(part.sources, store.reader.limits)
+        found = look_at_all(part.sources, store.reader.limits, known)
         report.failures += [look for look in found if isinstance(look, str)]
         places = [place for place, look in enumerate(found) if isinstance(look, Look)]
         looks = [look for look in found if isinstance(look, Look)]
@@ -110,6 +157,9 @@ def add_pictures(
         added = by_the_model(store, partial(_add_seen, store, readable, looks, own, kept))
         report.failures += added.failures
         report.take(added.sifted, added.good, added.ids)
+        if notes_copies and part.paths:
+            files = [os.path.abspath(part.paths[place]) for place in places]  # noqa: PTH100
+            add_same_files(store, {files[row]: n for row, n in added.sifted.known.items()})
         report.failures += _like_failed(part, places, added.sifted, added.good)
         tick(len(part))
 
@@ -132,17 +182,22 @@ def _add_seen(
     model: Model,
 ) -> _Seen:
     """Add pictures that were just looked at as one batch, by a model."""
-    sifted = sift(store, columns.contents)
+    sifted, features_there = sift(store, columns.contents), kept(model)
+    if features_there is None and store.about["keep_features"]:
+        features_there = FeatureStore(None, model.hasher.n_features_in_)  # for this batch
     drawn = extract(
         model,
         pictures.select(np.array(sifted.new, dtype=np.int64)),
         [looks[row] for row in sifted.new],
-        side=store.about["thumbnails"],
-        kept=kept(model),
+        style=Style.of(store.about),
+        kept=features_there,
     )
     good = [sifted.new[row] for row in drawn.rows]
-    codes = encode(model, drawn.features)
-    encoded = Encoded(model.checksum, codes, columns.pick(good), drawn.features, drawn.thumbnails)
+    features, own = as_kept(store.about, drawn.features), columns.pick(good)
+    facts = [portrait.facts for portrait in drawn.portraits]
+    own.metadata = list(map(with_facts, own.metadata, facts))
+    codes = encode(model, features)
+    encoded = Encoded(model.checksum, codes, own, features, drawn.portraits)
     return _Seen(sifted, good, write(store, encoded), list(drawn.failures.values()))
 
 
@@ -156,11 +211,18 @@ def _like_failed(
             yield f"{names[places[row]]}: the same as {names[places[twin]]}"
 
 
-def kept_features(pictures: Pictures, model: Model) -> FeatureStore | None:
-    """Store on disk of the pictures' features by the model's network, or None."""
+def kept_features(store: Store, pictures: Pictures, model: Model) -> FeatureStore | None:
+    """Store on disk of the pictures' features by the model's network, or None.
+
+    A collection that keeps features itself only takes those that are in the store already.
+    """
     if not len(pictures):
         return None
     kept = model.picture_reader.store(pictures)
+    if kept.folder and store.about["keep_features"] and not len(kept):
+        with suppress(OSError):
+            kept.folder.rmdir()
+        return None
     return kept if kept.folder else None  # a store in memory would only grow
 
 

@@ -1,7 +1,7 @@
 """Making a collection's folder: the model first, then the catalogue in one transaction."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,12 +9,16 @@ from typing import Any
 
 from zshash._interrupts import check, guarding
 from zshash.collection.errors import BusyError, CollectionError, reporting
+from zshash.collection.operations.features import SINGLE
 from zshash.collection.storage.catalogue import Catalogue
 from zshash.collection.storage.files import (
     LOCK,
+    OTHER_FILES,
     check_unfinished,
     clear_unfinished,
+    delete,
     model_path,
+    old_files,
     store_model,
     sync_folder,
 )
@@ -23,7 +27,7 @@ from zshash.collection.storage.state import State
 from zshash.hashing import load
 from zshash.images import PictureReader
 
-__all__ = ["create"]
+__all__ = ["create", "discard", "specs_of"]
 
 MOST_PIXELS = 1024
 ATTEMPTS = 10
@@ -37,19 +41,27 @@ def create(
     semantics: str | Sequence[str] | None,
     keep_features: bool,
     thumbnails: int | None,
+    exif: bool = True,
+    feature_type: str = SINGLE,
+    settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Make a collection without items; an interrupted attempt leaves what the next one clears."""
+    """Make a collection without items; an interrupted attempt leaves what the next one clears.
+
+    The parameters become settings that never change, except `settings`, which may.
+    """
     about = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "semantics": _specs(semantics),
+        "semantics": specs_of(semantics),
         "keep_features": bool(keep_features),
         "thumbnails": _side(thumbnails),
+        "exif": bool(exif),
+        "feature_type": feature_type,
     }
     notes = None if isinstance(model, str | os.PathLike) else _notes(reader)
     with guarding(), reporting(folder), ExitStack() as stack:
         is_new = _hold(folder, stack)
         try:
-            _fill(folder, model, notes, about)
+            _fill(folder, model, notes, about, settings)
         except BaseException:
             if is_new:
                 _undo(folder)
@@ -90,12 +102,18 @@ def _make(folder: Path) -> bool:
     return True
 
 
-def _fill(folder: Path, model: Any, notes: dict[str, Any] | None, about: dict[str, Any]) -> None:
+def _fill(
+    folder: Path,
+    model: Any,
+    notes: dict[str, Any] | None,
+    about: dict[str, Any],
+    settings: Mapping[str, Any] | None,
+) -> None:
     clear_unfinished(folder)
     sha256 = store_model(folder, model, notes)
     n_bits = int(load(model_path(folder, sha256)).n_bits)
     check()
-    Catalogue.create(folder, State(n_bits, sha256), about)
+    Catalogue.create(folder, State(n_bits, sha256), about, settings)
 
 
 def _undo(folder: Path) -> None:
@@ -106,11 +124,18 @@ def _undo(folder: Path) -> None:
         folder.rmdir()
 
 
+def discard(folder: Path) -> None:
+    """Delete a collection that has no items, as if it had not been made."""
+    with suppress(OSError):
+        delete([*old_files(folder, set()), *(folder / name for name in OTHER_FILES)])
+        folder.rmdir()
+
+
 def _notes(reader: PictureReader) -> dict[str, Any]:
     return {"extractor": reader.facts()} if reader.extractor is not None else {}
 
 
-def _specs(semantics: str | Sequence[str] | None) -> list[str] | None:
+def specs_of(semantics: str | Sequence[str] | None) -> list[str] | None:
     """Sources of label vectors; files by their absolute paths."""
     if semantics is None:
         return None

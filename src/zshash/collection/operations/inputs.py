@@ -18,7 +18,7 @@ from zshash.collection.operations.fields import (
 from zshash.datasets import Dataset, Pictures
 from zshash.datasets.listing import is_picture
 
-__all__ = ["Columns", "as_parts", "columns_of"]
+__all__ = ["Columns", "Part", "as_parts", "columns_of"]
 
 Part = Dataset | Pictures
 Open = Callable[[str], Part]
@@ -76,6 +76,8 @@ def _of_array(array: np.ndarray[Any, Any]) -> Part:
 
 def _of_list(entries: list[Any], open_data: Open) -> list[Part]:
     """Pictures that follow each other belong together; anything else is opened by itself."""
+    if entries and all(isinstance(entry, Dataset | Pictures) for entry in entries):
+        return entries
     parts: list[Part] = []
     waiting: list[Path] = []
     for entry in entries:

@@ -1,7 +1,7 @@
 """Giving the same items the codes of another hash function."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from zshash._files import write_whole
 from zshash._interrupts import check
 from zshash.collection.errors import CollectionError
 from zshash.collection.operations.copies import picture
+from zshash.collection.operations.features import Vectors, as_kept, from_stored, to_stored
 from zshash.collection.operations.pictures import Look, extract, look_at
-from zshash.collection.operations.writing import stored_features
 from zshash.collection.storage.files import delete, model_path, store_model
 from zshash.collection.storage.rows import COLUMNS, Row, row_checksum, to_item
 from zshash.collection.storage.store import Store
@@ -22,16 +22,16 @@ from zshash.collection.storage.tables import blobs, check_rows
 from zshash.datasets import Pictures
 from zshash.learning.model import Model
 
-__all__ = ["reencode"]
+__all__ = ["check_possible", "features_of", "reencode"]
 
 AT_ONCE = 1024
-Vectors = dict[int, NDArray[np.float32]]
 
 
-def reencode(store: Store, model: Any) -> int:
+def reencode(store: Store, model: Any, known: Vectors | None = None) -> int:
     """Give all items the codes of another model, in one transaction; return how many got one.
 
-    The new model is written before the transaction, and the old one is deleted after it.
+    The new model is written before the transaction, and the old one is deleted after it. Features
+    that are `known` need not be read again.
     """
     with store.writing() as state:
         own = store.model.notes.get("extractor")
@@ -40,8 +40,8 @@ def reencode(store: Store, model: Any) -> int:
             return 0
         try:
             stored, file = _read(store, sha256)
-            _check_possible(store, stored)
-            n, before = _rewrite(store, stored, file)
+            check_possible(store, stored, known or {})
+            n, before = _rewrite(store, stored, file, known or {})
         except BaseException:
             _discard(store, sha256)
             raise
@@ -76,7 +76,7 @@ def _discard(store: Store, sha256: str) -> None:
             delete([model_path(store.home, sha256)])
 
 
-def _rewrite(store: Store, model: Model, file: bytes) -> tuple[int, str]:
+def _rewrite(store: Store, model: Model, file: bytes, known: Vectors) -> tuple[int, str]:
     """Give all items codes of the model, whose `file` is given, in one transaction.
 
     Returns the number of items, and the checksum of the model before.
@@ -85,12 +85,12 @@ def _rewrite(store: Store, model: Model, file: bytes) -> tuple[int, str]:
         connection, before = store.catalogue.connection, change.state.model
         change.take_model(model.checksum, model.n_bits)
         for rows in _pages(connection, store.folder):
-            vectors = _stored(store, model, connection, rows)
-            missing = [row for row in rows if row.id not in vectors]
-            fresh = _extracted(store, model, missing)
-            if store.about["keep_features"] and fresh:
+            kept = _stored(store, model, connection, [row for row in rows if row.id not in known])
+            vectors = {row.id: known[row.id] for row in rows if row.id in known} | kept
+            fresh = _extracted(store, model, [row for row in rows if row.id not in vectors])
+            if fresh:
                 ids = np.array(list(fresh), dtype=np.int64)
-                change.put("features", stored_features(ids, np.stack(list(fresh.values()))))
+                change.put("features", to_stored(store.about, ids, np.stack(list(fresh.values()))))
             vectors |= fresh
             codes = model.hasher.encode(np.stack([vectors[row.id] for row in rows]))
             new = [_recoded(row, code) for row, code in zip(rows, codes, strict=True)]
@@ -116,6 +116,13 @@ def _pages(connection: sqlite3.Connection, folder: Path) -> Iterator[list[Row]]:
         last = rows[-1].id
 
 
+def features_of(store: Store, model: Model, rows: Sequence[Row]) -> Vectors:
+    """Features of items by id: those that the collection keeps, else those of their pictures."""
+    with store.looking() as connection:
+        kept = _stored(store, model, connection, rows)
+    return kept | _extracted(store, model, [row for row in rows if row.id not in kept])
+
+
 def _recoded(row: Row, code: NDArray[np.uint8]) -> Row:
     row = row._replace(code=code.tobytes())
     return row._replace(checksum=row_checksum(*row[:8]))
@@ -128,12 +135,7 @@ def _stored(
     if not _fits(store.model.notes, model.notes):
         return {}
     found = blobs(connection, store.folder, "features", [row.id for row in rows])
-    width = 4 * model.hasher.n_features_in_
-    return {
-        number: np.frombuffer(value, dtype="<f4").astype(np.float32, copy=False)
-        for number, value in found.items()
-        if len(value) == width
-    }
+    return from_stored(found, int(model.hasher.n_features_in_))
 
 
 def _fits(old: dict[str, Any], new: dict[str, Any]) -> bool:
@@ -146,13 +148,14 @@ def _fits(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return len(set(prints)) < 2
 
 
-def _check_possible(store: Store, model: Model) -> None:
-    """Raise, before hours of work, if an item can not be encoded."""
+def check_possible(store: Store, model: Model, known: Container[int] = ()) -> None:
+    """Raise, before hours of work, if an item can not be encoded and is not `known`."""
     with store.looking() as connection:
         for rows in _pages(connection, store.folder):
             there = _stored(store, model, connection, rows)
             for row in rows:
-                if row.id not in there and not _picture(store, row):
+                is_known = row.id in there or row.id in known
+                if not is_known and not _picture(store, row):
                     raise CollectionError(
                         f"{store.folder}: item {row.id} has neither features that the new model "
                         "can hash nor a picture at its source: remove it first"
@@ -181,7 +184,8 @@ def _extracted(store: Store, model: Model, rows: Sequence[Row]) -> Vectors:
             raise CollectionError(f"{store.folder}: nothing was encoded again: {look}")
         paths.append(path)
         looks.append(look)
-    drawn = extract(model, Pictures(tuple(paths)), looks, side=0)
+    drawn = extract(model, Pictures(tuple(paths)), looks)
     for reason in drawn.failures.values():
         raise CollectionError(f"{store.folder}: nothing was encoded again: {reason}")
-    return {rows[place].id: drawn.features[at] for at, place in enumerate(drawn.rows)}
+    features = as_kept(store.about, drawn.features)
+    return {rows[place].id: features[at] for at, place in enumerate(drawn.rows)}

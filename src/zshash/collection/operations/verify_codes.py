@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zshash.collection.operations.copies import picture
+from zshash.collection.operations.features import Vectors, from_stored
 from zshash.collection.operations.pictures import Look, extract, look_at
 from zshash.collection.storage.rows import Row, to_item
 from zshash.collection.storage.store import Store
@@ -19,7 +19,6 @@ __all__ = ["encode_again"]
 AT_MOST = 500
 NEAR_ZERO = 1e-3  # of the mean size of an item's values: rounding may turn such a bit
 NAMED = 5
-Vectors = dict[int, NDArray[np.float32]]
 
 
 def encode_again(store: Store, n: int = AT_MOST) -> tuple[list[str], int, int]:
@@ -33,7 +32,7 @@ def encode_again(store: Store, n: int = AT_MOST) -> tuple[list[str], int, int]:
         chosen = np.random.default_rng().choice(ids, min(n, len(ids)), replace=False).tolist()
         rows = whole_rows_of(connection, chosen)
         kept = whole_blobs(connection, "features", list(rows))
-    vectors = _stored(model, kept)
+    vectors = from_stored(kept, int(model.hasher.n_features_in_))
     vectors |= _extracted(store, model, [row for row in rows.values() if row.id not in vectors])
     wrong = _wrong(model, rows, vectors)
     problems = []
@@ -47,15 +46,6 @@ def encode_again(store: Store, n: int = AT_MOST) -> tuple[list[str], int, int]:
     return problems, len(vectors), len(chosen) - len(vectors)
 
 
-def _stored(model: Model, kept: dict[int, bytes]) -> Vectors:
-    width = 4 * int(model.hasher.n_features_in_)
-    return {
-        number: np.frombuffer(value, dtype="<f4").astype(np.float32, copy=False)
-        for number, value in kept.items()
-        if len(value) == width
-    }
-
-
 def _extracted(store: Store, model: Model, rows: Sequence[Row]) -> Vectors:
     """Features of pictures that are still as they were when they were added."""
     found = [(row, path, look) for row in rows for path, look in [_unchanged(store, row)] if look]
@@ -63,7 +53,7 @@ def _extracted(store: Store, model: Model, rows: Sequence[Row]) -> Vectors:
         return {}
     pictures = Pictures(tuple(path for _, path, _ in found))
     try:
-        drawn = extract(model, pictures, [look for _, _, look in found], side=0)
+        drawn = extract(model, pictures, [look for _, _, look in found])
     except (ValueError, OSError, ImportError):  # the network can not be used here
         return {}
     return {found[place][0].id: drawn.features[at] for at, place in enumerate(drawn.rows)}

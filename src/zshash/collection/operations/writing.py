@@ -3,22 +3,36 @@
 Codes go together with the model that made them, from `by_the_model` to the transaction.
 """
 
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zshash.collection.errors import CollectionError, DamagedError, OtherModel
+from zshash.collection.operations.features import to_stored
 from zshash.collection.operations.inputs import Columns
+from zshash.collection.operations.portraits import Portrait
 from zshash.collection.results import Added
-from zshash.collection.storage.rows import Ids, row_checksum
+from zshash.collection.storage.change import Change
+from zshash.collection.storage.rows import Ids, row_checksum, to_text
 from zshash.collection.storage.store import Store
 from zshash.learning.model import Model
 
-__all__ = ["Encoded", "Report", "Sifted", "by_the_model", "is_known", "sift", "write"]
+__all__ = [
+    "Encoded",
+    "Report",
+    "Sifted",
+    "by_the_model",
+    "is_known",
+    "put_beside",
+    "sift",
+    "with_facts",
+    "write",
+]
 
 ATTEMPTS = 3
 Result = TypeVar("Result")
@@ -26,7 +40,7 @@ Result = TypeVar("Result")
 
 @dataclass
 class Encoded:
-    """Codes (n, bytes) of items, and the columns, features and thumbnails stored beside them.
+    """Codes (n, bytes) of items, and the columns, features and portraits stored beside them.
 
     `model` is the checksum of the model that made the codes.
     """
@@ -35,7 +49,7 @@ class Encoded:
     codes: NDArray[np.uint8]
     columns: Columns
     features: NDArray[np.float32] | None = None
-    thumbnails: Sequence[bytes | None] = ()
+    portraits: Sequence[Portrait] = ()
 
 
 @dataclass
@@ -129,17 +143,33 @@ def write(store: Store, encoded: Encoded) -> Ids:
     with store.changing() as change:
         first = change.state.next_id
         ids = change.add(_rows(first, encoded), encoded.codes, encoded.model)
-        pictures = enumerate(encoded.thumbnails, start=first)
-        change.put("thumbnails", {number: value for number, value in pictures if value})
-        if encoded.features is not None and store.about["keep_features"]:
-            change.put("features", stored_features(ids, encoded.features))
+        put_beside(store, change, ids, encoded.features, encoded.portraits)
     return ids
 
 
-def stored_features(ids: Ids, features: NDArray[np.float32]) -> dict[int, bytes]:
-    """Features as they are stored: little-endian float32."""
-    table = np.ascontiguousarray(features, dtype="<f4")
-    return {number: row.tobytes() for number, row in zip(ids.tolist(), table, strict=True)}
+def put_beside(
+    store: Store,
+    change: Change,
+    ids: Ids,
+    features: NDArray[np.float32] | None,
+    portraits: Sequence[Portrait],
+) -> None:
+    """Store what is kept of items beside their rows; portraits have facts in the rows, too."""
+    pairs = list(zip(ids.tolist(), portraits, strict=False))
+    change.put("thumbnails", {number: own.thumbnail for number, own in pairs if own.thumbnail})
+    change.put("prints", {number: own.print for number, own in pairs if own.print})
+    if features is not None:
+        change.put("features", to_stored(store.about, ids, features))
+
+
+def with_facts(metadata: str, facts: dict[str, Any]) -> str:
+    """Metadata as JSON, with what a camera has noted; what a person has said goes first.
+
+    >>> with_facts('{"year":1999}', {"year": 2021, "camera": "X100"})
+    '{"year":1999,"camera":"X100"}'
+    """
+    own = json.loads(metadata)
+    return to_text(own | {key: value for key, value in facts.items() if key not in own})
 
 
 def _rows(first: int, encoded: Encoded) -> list[tuple[object, ...]]:

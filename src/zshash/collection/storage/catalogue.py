@@ -7,7 +7,7 @@ Readers see the state at the start of their transaction, and nobody waits for th
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,13 @@ class Catalogue:
         return look(self.path), look(_log(self.path))
 
     @classmethod
-    def create(cls, folder: Path, state: State, about: dict[str, Any]) -> None:
+    def create(
+        cls,
+        folder: Path,
+        state: State,
+        about: dict[str, Any],
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
         """Make a catalogue in one transaction; `about` holds settings that never change."""
         with reporting_sqlite(folder), closing(_connect(folder / NAME, "mode=rwc")) as connection:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -86,7 +92,8 @@ class Catalogue:
             with transaction(connection):
                 for statement in SCHEMA.values():
                     connection.execute(statement)
-                _put(connection, "about", about)
+                for key, value in {"about": about, **(settings or {})}.items():
+                    _put(connection, key, value)
                 _put(connection, "state", state.to_json())
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")

@@ -118,7 +118,7 @@ class Change:
     def put(self, table: str, values: dict[int, bytes]) -> None:
         """Store values of items in a table of `BESIDE`, in place of earlier ones."""
         if values:
-            self._forget(table, list(values))
+            self.forget(table, list(values))
             tally: Tally = getattr(self.state, table)
             self._tally(table, tally.plus(put_blobs(self._connection, table, values)))
 
@@ -163,7 +163,7 @@ class Change:
         self._log({number: -checksum for number, checksum in before.items()})
         self._tally("items", self.state.items.minus(before.values()))
         for table in BESIDE:
-            self._forget(table, ids)
+            self.forget(table, ids)
         self.removed += ids
 
     def _have_these_codes(self, rows: Sequence[Row]) -> bool:
@@ -173,7 +173,8 @@ class Change:
             found.update(self._connection.execute(statement, group))
         return all(found.get(row.id) == row.code for row in rows)
 
-    def _forget(self, table: str, ids: Sequence[int]) -> None:
+    def forget(self, table: str, ids: Sequence[int]) -> None:
+        """Delete values of items from a table of `BESIDE`."""
         tally: Tally = getattr(self.state, table)
         if tally.n:
             before = self._counted(table, ids)

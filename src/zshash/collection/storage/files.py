@@ -13,13 +13,16 @@ from zshash._files import write_whole
 from zshash.collection.errors import CollectionError, DamagedError
 from zshash.collection.storage.catalogue import NAME, is_named, is_unfinished
 from zshash.hashing import load
+from zshash.hashing.files import is_model as has_model
 from zshash.hashing.files import to_bytes
+from zshash.hashing.hasher import Hasher
 from zshash.learning.model import Model
 
 __all__ = [
     "bytes_used",
     "delete",
     "is_collection",
+    "is_model",
     "model_path",
     "old_files",
     "store_model",
@@ -32,6 +35,8 @@ _MODEL = re.compile(r"model-[0-9a-f]{12}\.safetensors")
 _SNAPSHOT = re.compile(r"(index|contents)-\d+\.codes")
 _TEMPORARY = re.compile(r"\.(model|index|contents)-.*")
 _CATALOGUE = (NAME, f"{NAME}-wal", f"{NAME}-shm", f"{NAME}-journal")
+OTHER_FILES = (*_CATALOGUE, GENERATION, LOCK)
+"""Files of a collection that are neither models nor snapshots."""
 
 
 def is_collection(folder: Path) -> bool:
@@ -67,6 +72,13 @@ def store_model(folder: Path, model: Any, notes: dict[str, Any] | None = None) -
     write_whole(model_path(folder, sha256), data)
     sync_folder(folder)
     return sha256
+
+
+def is_model(source: Any) -> bool:
+    """Whether something is a model, a hasher, or the path of a model's file."""
+    if isinstance(source, str | os.PathLike):
+        return Path(source).is_file() and has_model(Path(source))
+    return isinstance(source, Model | Hasher)
 
 
 def check_model(folder: Path, sha256: str) -> Path:

@@ -24,6 +24,7 @@ __all__ = [
     "row_checksum",
     "to_item",
     "to_text",
+    "with_fields",
 ]
 
 Ids = NDArray[np.int64]
@@ -138,6 +139,12 @@ def row_checksum(
         mtime_ns or 0,
     )
     return zlib.crc32(head + text.encode("utf-8", "surrogatepass") + code + (content or b""))
+
+
+def with_fields(row: Row, **fields: Any) -> Row:
+    """Row with other fields, and with the checksum of all its fields."""
+    row = row._replace(**fields)
+    return row._replace(checksum=row_checksum(*row[:8]))
 
 
 def is_whole(row: Sequence[Any]) -> bool:

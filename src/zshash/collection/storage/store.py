@@ -239,9 +239,9 @@ class Store:
         """The model of the current operation."""
         return self._model
 
-    def bar(self, total: int) -> Any:
+    def bar(self, total: int, desc: str | None = None) -> Any:
         """Progress bar over items, if one was asked for and the output is a terminal."""
-        return progress_bar(total, self.progress, unit=" items")
+        return progress_bar(total, self.progress, unit=" items", desc=desc, leave=False)
 
     def close(self) -> None:
         """End the use of the folder; a writer leaves a snapshot behind."""

@@ -164,7 +164,7 @@ def replace_rows(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
 
 
 def put_blobs(connection: sqlite3.Connection, table: str, values: dict[int, bytes]) -> list[int]:
-    """Store thumbnails or features, in place of earlier ones; return their checksums."""
+    """Store values of items, in place of earlier ones; return their checksums."""
     rows = [(number, value, blob_checksum(number, value)) for number, value in values.items()]
     connection.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
     return [row[2] for row in rows]
