@@ -1,8 +1,10 @@
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zshash.datasets.folder_names import is_plain_folder, label_folders
+from zshash.datasets.folder_names import as_label, is_plain_folder, label_folders
 
 DATES = [
     *("1900", "1999", "2021", "2100", "2021-2022"),
@@ -23,6 +25,7 @@ PROGRAMS = [
     *("Screenshots", "Screen Shots", "Saved Pictures", "WhatsApp Images", "Photos from 2019"),
     *("Downloads", "Untitled"),
 ]
+HOMES = ["Photos", "pictures", "My Pictures", "My_Photos", "Images", "Bilder", "写真"]
 NUMBERS = ["0", "7", "42", "123", "000123"]
 LABELS = [
     *("Rex", "Müller", "東京", "cat", "tabby_cat", "n02123045", "7up", "Boeing 747", "B52"),
@@ -32,7 +35,7 @@ LABELS = [
 ]
 
 
-@pytest.mark.parametrize("name", [*DATES, *CAMERAS, *PROGRAMS, *NUMBERS, " 2021 "])
+@pytest.mark.parametrize("name", [*DATES, *CAMERAS, *PROGRAMS, *HOMES, *NUMBERS, " 2021 ", " "])
 def test_names_that_say_nothing(name):
     assert is_plain_folder(name)
 
@@ -66,6 +69,21 @@ def test_numbers_alone_are_labels(names):
 @pytest.mark.parametrize("names", [["2020", "2021"], ["1", "2021"], ["20210814"], ["1", "DCIM"]])
 def test_numbers_beside_dates_and_cameras_are_not(names):
     assert label_folders(names) == set()
+
+
+@pytest.mark.parametrize("above", [["2021"], ["digits", "14.08.2021"], ["DCIM"], ["7"]])
+def test_numbers_below_dates_and_cameras_are_not(above):
+    assert label_folders(["1", "2"], above) == set()
+    assert label_folders(["1", "2"], ["digits", "Images"]) == {"1", "2"}
+
+
+@given(st.text())
+def test_labels_are_text_in_one_form(name):
+    bytes_on_disk = name.encode("utf-8", "replace") + b"\xe9"
+    label = as_label(bytes_on_disk.decode("utf-8", "surrogateescape"))
+    assert label == unicodedata.normalize("NFC", label)
+    assert label.encode("utf-8").endswith("\ufffd".encode())
+    assert as_label(label) == label
 
 
 def test_other_names_stay_labels():

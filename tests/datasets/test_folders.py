@@ -1,10 +1,9 @@
-import errno
-import os
 import unicodedata
 
 import numpy as np
 import pytest
 
+from tests.datasets.locking import deny
 from zshash.datasets import DataError, read_folder
 from zshash.datasets.folders import (
     SUFFIXES,
@@ -328,21 +327,9 @@ def test_nothing_but_videos(write):
 
 def test_a_folder_that_can_not_be_read(write, monkeypatch):
     root = write("cat/1.jpg", "private/2.jpg", "cat/3.jpg")
-    lock(monkeypatch, root / "private")
+    deny(monkeypatch, root / "private")
     with pytest.warns(UserWarning, match=r"left out: .*/private \(Permission denied\)$"):
         pictures = read_folder(root)
     assert labelled(pictures, root) == [("cat/1.jpg", "cat"), ("cat/3.jpg", "cat")]
     with pytest.raises(DataError, match=r"private: Permission denied$"):
         read_folder(root / "private")
-
-
-def lock(monkeypatch, folder):
-    """Let a folder be one that may not be listed; the tests may run as root, who may anything."""
-    scan = os.scandir
-
-    def scandir(path):
-        if os.fspath(path) == str(folder):
-            raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return scan(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)

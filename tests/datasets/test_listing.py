@@ -1,9 +1,19 @@
 import os
+import random
+from pathlib import Path
 
 import pytest
 
+from tests.datasets.locking import deny
 from zshash.datasets import DataError
-from zshash.datasets.listing import SUFFIXES, contents, is_picture, pictures_below
+from zshash.datasets.listing import (
+    SUFFIXES,
+    VIDEOS,
+    contents,
+    is_picture,
+    list_tree,
+    pictures_below,
+)
 
 
 def touch(folder, *names):
@@ -80,3 +90,109 @@ def test_folders_deeper_than_recursion_goes(tmp_path):
 def test_a_folder_that_may_not_be_listed(tmp_path):
     with pytest.raises(DataError, match="nothing: No such file or directory"):
         contents(tmp_path / "nothing")
+
+
+def test_one_walk_tells_everything(tmp_path):
+    touch(
+        tmp_path, "a/b/1.jpg", "a/2.jpg", "c.jpg", "a/film.MP4", "x.avi", "notes.txt", "a/d/3.svg"
+    )
+    listing = list_tree(tmp_path)
+    assert relative(listing.pictures, tmp_path) == ["a/2.jpg", "a/b/1.jpg", "c.jpg"]
+    names = [listing.folders[home].name for home in listing.homes]
+    assert names == ["a", "b", tmp_path.name]
+    parents = [listing.folders[folder.parent].name for folder in listing.folders[1:]]
+    assert parents == [tmp_path.name, "a", "a"]
+    assert listing.left_out == {".mp4": 1, ".avi": 1, ".svg": 1}
+    assert listing.unreadable == {}
+    assert not VIDEOS & SUFFIXES
+
+
+def test_the_same_files_as_a_plain_walk(tmp_path):
+    """Trees of random shapes against `os.walk`, which knows nothing of links and clutter."""
+    rng = random.Random(0)
+    for _ in range(60):
+        folder = "/".join(rng.choices("abc", k=rng.randrange(5)))
+        touch(
+            tmp_path,
+            f"{folder}/{rng.choice('xyz')}.{rng.choice(('jpg', 'PNG', 'txt'))}".lstrip("/"),
+        )
+    expected = [
+        Path(folder, name).relative_to(tmp_path)
+        for folder, _, names in os.walk(tmp_path)
+        for name in names
+        if not name.endswith("txt")
+    ]
+    listed = [path.relative_to(tmp_path) for path in list_tree(tmp_path).pictures]
+    assert listed == sorted(expected)
+
+
+def test_links(tmp_path):
+    root = tmp_path / "photos"
+    touch(tmp_path, "photos/cat/1.jpg", "photos/dog/2.jpg", "beside/3.jpg", "photos/away/4.jpg")
+    for name, target in {
+        "cat/up": root,
+        "up": tmp_path,
+        "self": root / "self",
+        "cat/dog": root / "dog",
+        "dog/cat": root / "cat",
+        "gone.jpg": root / "nothing.jpg",
+        "gone": root / "nothing",
+        "file.jpg": tmp_path / "beside" / "3.jpg",
+        "loop.jpg": root / "loop.jpg",
+        "beside": tmp_path / "beside",
+    }.items():
+        (root / name).symlink_to(target)
+    assert relative(list_tree(root).pictures, root) == [
+        "away/4.jpg",
+        "beside/3.jpg",
+        "cat/1.jpg",
+        "cat/dog/2.jpg",
+        "file.jpg",
+    ]
+
+
+def test_what_is_no_file_is_no_picture(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jpg")
+    touch(tmp_path, "a.jpg/b.jpg")
+    assert relative(list_tree(tmp_path).pictures, tmp_path) == ["a.jpg/b.jpg"]
+
+
+def test_copies_and_bins_are_left_out(tmp_path):
+    folders = ("@eaDir/1.jpg", "#recycle", "$RECYCLE.BIN", "lost+found", "a/Thumbs", "x.lrdata")
+    touch(tmp_path, *(f"{name}/SYNOPHOTO_THUMB_M.jpg" for name in folders))
+    touch(tmp_path, *(f"{name}/2.jpg" for name in folders), "SYNOPHOTO_THUMB_XL.jpg", "a/3.jpg")
+    library = "My.photoslibrary"
+    touch(tmp_path, f"{library}/originals/A/4.jpg", f"{library}/resources/derivatives/5.jpg")
+    expected = [f"{library}/originals/A/4.jpg", "a/3.jpg"]
+    assert relative(list_tree(tmp_path).pictures, tmp_path) == expected
+    assert relative(list_tree(tmp_path / library).pictures, tmp_path) == expected[:1]
+
+
+def test_folders_that_vanish_meanwhile(tmp_path, monkeypatch):
+    touch(tmp_path, "a/1.jpg", "b/2.jpg", "c/3.jpg")
+    scan = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("a"):
+            (tmp_path / "b" / "2.jpg").unlink()
+            (tmp_path / "b").rmdir()
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    listing = list_tree(tmp_path)
+    assert relative(listing.pictures, tmp_path) == ["a/1.jpg", "c/3.jpg"]
+    assert listing.unreadable == {}
+
+
+def test_folders_that_can_not_be_read(tmp_path, monkeypatch):
+    touch(tmp_path, "a/1.jpg", "b/2.jpg")
+    deny(monkeypatch, tmp_path / "b")
+    listing = list_tree(tmp_path)
+    assert relative(listing.pictures, tmp_path) == ["a/1.jpg"]
+    assert listing.unreadable == {str(tmp_path / "b"): "Permission denied"}
+    with pytest.raises(DataError, match="b: Permission denied"):  # whoever asks what is gone
+        pictures_below(tmp_path, tmp_path.parent)
+    with pytest.raises(DataError, match="b: Permission denied"):
+        list_tree(tmp_path / "b")
+    with pytest.raises(DataError, match="nothing: No such file or directory"):
+        list_tree(tmp_path / "nothing")

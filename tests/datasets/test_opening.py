@@ -82,9 +82,25 @@ def test_any_folder(tmp_path):
 
 def test_every_folder_is_a_label_if_asked_for(tmp_path):
     touch(tmp_path, "2021/1.jpg", "dog/1.jpg")
-    assert open_data(tmp_path, every_folder=True).names == ("2021", "dog")
-    with pytest.warns(UserWarning, match="2021 is no label"):
-        assert open_data(tmp_path).names == ("dog",)
+    assert open_data(tmp_path, labels="folders").names == ("2021", "dog")
+    assert open_data(tmp_path).names == ("dog",)
+
+
+@pytest.mark.parametrize("kind", ["folder", "list", "features", "named"])
+def test_no_labels_if_asked_for(tmp_path, kind):
+    photos = touch(tmp_path / "photos", "cat/1.jpg", "dog/1.jpg")
+    (tmp_path / "list.csv").write_text("path,label\ncat/1.jpg,cat\n")
+    np.savez(tmp_path / "x.npz", X=np.eye(2), y=[0, 1], names=["cat", "dog"])
+    source, files = {
+        "folder": (photos, None),
+        "list": (tmp_path / "list.csv", None),
+        "features": (tmp_path / "x.npz", None),
+        "named": ("cifar100", write_cifar100(tmp_path / "here")),
+    }[kind]
+    assert open_data(source, files).labels is not None
+    data = open_data(source, files, labels="none")
+    assert (data.labels, data.names, data.synsets) == (None, (), ())
+    assert len(data) == len(open_data(source, files))
 
 
 def test_a_path_wins_over_a_name(tmp_path, monkeypatch):

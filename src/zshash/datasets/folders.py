@@ -165,10 +165,10 @@ def _numbered(root: Path, every: bool = False) -> tuple[Pictures, NDArray[np.int
     found = label_tree(listing, every)
     homes = np.array(listing.homes, dtype=np.int64)
     labels = sorted({found.labels[home] for home in set(listing.homes)} - {""})
-    if labels:
-        _warn_of_empty(root, listing, found)
     places = {label: number for number, label in enumerate(labels)}
     numbers = np.array([places.get(label, -1) for label in found.labels], dtype=np.int64)[homes]
+    if (numbers >= 0).all():
+        _warn_of_empty(root, listing, found)
     order = np.argsort(np.array(found.parts)[homes], kind="stable")
     names, synsets = _names(root, _paths(root, listing, found.tops), labels)
     pictures = Pictures(
