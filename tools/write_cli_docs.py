@@ -1,14 +1,16 @@
-"""Write docs/cli.md from the commands' own help.
+"""Write docs/cli.md from the commands' own help, and the table for completion in a shell.
 
 python tools/write_cli_docs.py
 """
 
+import json
 from pathlib import Path
 
 import click
 from click.testing import CliRunner
 
 from zshash.cli import main
+from zshash.cli.completing import TABLE, as_facts
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
 
@@ -32,5 +34,15 @@ def help_of(*command: str) -> str:
     return f"```text\n{shown.output}```"
 
 
+def completions() -> str:
+    """The options of all commands as JSON, a line for each command."""
+    ctx, lines = click.Context(main), []
+    for name in main.list_commands(ctx):
+        command = main.get_command(ctx, name)
+        lines.append(f"{json.dumps(name)}: {json.dumps(as_facts(command) if command else [])}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 if __name__ == "__main__":
     DOCS.write_text(render(), encoding="utf-8")
+    TABLE.write_text(completions(), encoding="utf-8")

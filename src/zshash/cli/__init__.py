@@ -14,8 +14,9 @@ __all__ = ["main"]
 COMMANDS = {
     "Learning": {
         "demo": (
-            "zshash.cli.scoring:demo",
-            "Learn from eight digits, find two that nobody labelled, and write a page of pictures.",
+            "zshash.cli.showing:demo",
+            "Make an album of clip art without labels, search it by names, and write a page of "
+            "pictures.",
         ),
         "fit": (
             "zshash.cli.learning:fit",
@@ -46,8 +47,16 @@ COMMANDS = {
             "Add pictures or features (DATA as for create) to COLLECTION.",
         ),
         "sync": (
-            "zshash.cli.collecting:sync",
+            "zshash.cli.syncing:sync",
             "Bring COLLECTION up to date with the pictures below FOLDER.",
+        ),
+        "list": (
+            "zshash.cli.listing:list_items",
+            "List the items of COLLECTION with their paths and labels, in the order of their ids.",
+        ),
+        "label": (
+            "zshash.cli.labelling:label",
+            "Give items of COLLECTION, named by their IDS or by a condition, the label NAME.",
         ),
         "remove": (
             "zshash.cli.collecting:remove",

@@ -1,23 +1,25 @@
-"""Commands that make, fill and look after a collection: pictures with their codes in a folder."""
+"""Commands that look after a collection: pictures with their codes in a folder."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
+from zshash.cli.creating import report_added
+from zshash.cli.keeping import keeping, keeping_file, telling
+from zshash.cli.listing import line_of
 from zshash.cli.options import (
     codes_file,
+    dry_run_option,
     existing_file,
     force_option,
     json_option,
-    model_option,
     reading_options,
     where_option,
 )
-from zshash.cli.parameters import CollectionFolder, Data, Folder, Integer, ModelFile, Text
-from zshash.cli.terminal import count, literal, plain, print_json, printable, unknown_fields
-from zshash.collection import Added, Collection, is_collection
+from zshash.cli.parameters import CollectionFolder, Integer, ModelFile, Text
+from zshash.cli.terminal import count, meant_items, plain, print_json, printable
+from zshash.collection import Collection
 from zshash.collection.errors import DamagedError
 from zshash.collection.exchange.exchange import export_codes, export_to_server, import_codes
 from zshash.collection.operations.verifying import verify_tables
@@ -25,174 +27,28 @@ from zshash.collection.results import Verified
 from zshash.images import PictureReader
 
 __all__ = [
-    "add",
     "compact",
-    "create",
     "duplicates",
     "export",
     "import_",
     "reencode",
     "remove",
-    "sync",
     "verify",
 ]
 
+MOST_SHOWN = 20  # items that a dry run names
 collection_argument = click.argument("collection", type=CollectionFolder())
-TAKEN = {
-    "label": "use --label",
-    "path": "choose another name",
-    "id": "choose another name",
-}
-"""Built-in fields of --where, which --meta can not set, and what to do instead."""
-
-
-@click.command()
-@click.argument("collection", type=Folder())
-@model_option
-@click.option(
-    "--labels",
-    "semantics",
-    multiple=True,
-    type=Text(),
-    metavar="SOURCE",
-    help="Where search --name looks up names: wordnet, or the file of word vectors that the model "
-    "was trained with.  [default: the source that the model names]",
-)
-@click.option(
-    "--keep-features",
-    is_flag=True,
-    help="Keep the features, so that reencode needs no pictures. The default network's features "
-    "take 5 KB for each item.",
-)
-@click.option(
-    "--thumbnails",
-    default=128,
-    show_default=True,
-    type=Integer(0, 1024),
-    help="Longer side, in pixels, of the small pictures that are kept; 0 keeps none.",
-)
-@click.option(
-    "--index",
-    default="memory",
-    type=Text(),
-    show_default=True,
-    metavar="WHERE",
-    help="Where the codes are searched: memory, or a Milvus server, milvus://host:port/name.",
-)
-@json_option
-def create(
-    collection: Path,
-    model: Path,
-    semantics: tuple[str, ...],
-    keep_features: bool,
-    thumbnails: int,
-    index: str,
-    as_json: bool,
-) -> None:
-    """Make an empty COLLECTION, a folder for pictures and the codes that MODEL gives them."""
-    if is_collection(collection):
-        raise click.UsageError(f"{collection}: there is a collection already: zshash add fills it")
-    made = Collection.create(
-        collection,
-        model,
-        semantics=list(semantics) or None,
-        keep_features=keep_features,
-        thumbnails=thumbnails,
-        index=index,
-    )
-    with made:
-        facts = made.info()
-    if as_json:
-        print_json(facts)
-    else:
-        click.echo(f"{printable(str(collection))}: {facts['method']}, {facts['bits']} bits, empty")
-
-
-@click.command()
-@collection_argument
-@click.argument("data", nargs=-1, required=True, type=Data())
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    type=Text(),
-    metavar="NAME",
-    help="Label for all of DATA; may be repeated.",
-)
-@click.option(
-    "--meta",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Field and value for all of DATA, for instance --meta year=2024, which search --where can "
-    "ask for; may be repeated.",
-)
-@reading_options
-@json_option
-def add(
-    collection: Path,
-    data: tuple[str, ...],
-    labels: tuple[str, ...],
-    settings: tuple[str, ...],
-    reader: PictureReader,
-    as_json: bool,
-) -> None:
-    """Add pictures or features (DATA as for fit) to COLLECTION.
-
-    Pictures that are in the collection already, judged by content and not by name, are skipped and
-    keep their labels and metadata. After an interruption, give the same command again to go on.
-    """
-    metadata = _metadata(settings)
-    with Collection.open(collection, reader=reader) as opened:
-        done = []
-        for source in data:
-            if not labels and not metadata:
-                done.append(opened.add(source))
-                continue
-            items = reader.open(source)
-            words = [list(labels)] * len(items) if labels else None
-            done.append(opened.add(items, labels=words, metadata=[metadata] * len(items)))
-        total = len(opened)
-    _report_added(collection, done, total, as_json)
-
-
-def _metadata(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Names and values from texts of the form NAME=VALUE."""
-    metadata = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not name or not equals:
-            raise click.BadParameter(f"{setting!r}: write NAME=VALUE", param_hint="--meta")
-        if name in TAKEN:
-            raise click.BadParameter(
-                f"{name} is a built-in field: {TAKEN[name]}", param_hint="--meta"
-            )
-        metadata[name] = literal(text)
-    return metadata
-
-
-def _report_added(collection: Path, done: list[Added], total: int, as_json: bool) -> None:
-    ids = [number for added in done for number in added.ids.tolist()]
-    n_known = sum(len(added.duplicates) for added in done)
-    failures = [failure for added in done for failure in added.failures]
-    if failures and not ids and not n_known:
-        raise click.UsageError(f"{collection}: nothing was added, because no picture could be read")
-    if as_json:
-        facts = {"added": len(ids), "ids": ids, "already there": n_known, "items": total}
-        print_json(facts | {"failures": failures})
-        return
-    parts = [f"{len(ids)} added"]
-    parts += [f"{n_known} already there"] if n_known else []
-    parts += [f"{len(failures)} not readable"] if failures else []
-    click.echo(f"{printable(str(collection))}: {', '.join(parts)}, {total} in all")
 
 
 @click.command()
 @collection_argument
 @click.argument("ids", nargs=-1, type=Integer(0, 2**63 - 1))
 @where_option("Remove the items that meet this condition.")
+@dry_run_option
 @json_option
-def remove(collection: Path, ids: tuple[int, ...], where: str | None, as_json: bool) -> None:
+def remove(
+    collection: Path, ids: tuple[int, ...], where: str | None, dry_run: bool, as_json: bool
+) -> None:
     """Remove items from COLLECTION, by their IDS or by a condition.
 
     The pictures themselves stay where they are.
@@ -200,7 +56,11 @@ def remove(collection: Path, ids: tuple[int, ...], where: str | None, as_json: b
     if bool(ids) == (where is not None):
         raise click.UsageError("say which items to remove: their IDS, or --where CONDITION")
     with Collection.open(collection) as opened:
-        n = opened.remove(list(ids) if where is None else _meant(opened, where))
+        meant = meant_items(opened, where, "nothing was removed") if where else sorted(set(ids))
+        if dry_run:
+            _show_meant(opened, meant, as_json)
+            return
+        n = opened.remove(meant)
         total = len(opened)
     if as_json:
         print_json({"removed": n, "items": total})
@@ -208,41 +68,16 @@ def remove(collection: Path, ids: tuple[int, ...], where: str | None, as_json: b
         click.echo(f"{printable(str(collection))}: {n} removed, {total} left")
 
 
-def _meant(opened: Collection, where: str) -> list[int]:
-    """Ids of the items that meet a condition; a misspelled field that lets items in is an error."""
-    found: list[int] = opened.find(where).tolist()
-    unknown = unknown_fields(opened, where)
-    if found and unknown:
-        raise click.UsageError(f"{unknown}; nothing was removed")
-    if unknown:
-        warnings.warn(unknown, UserWarning, stacklevel=2)
-    return found
-
-
-@click.command()
-@collection_argument
-@click.argument("folder", type=Folder())
-@reading_options
-@json_option
-def sync(collection: Path, folder: Path, reader: PictureReader, as_json: bool) -> None:
-    """Bring COLLECTION up to date with the pictures below FOLDER.
-
-    New files are added, changed files are encoded again, moved files keep their ids and labels,
-    and items whose files have vanished are removed, unless FOLDER has no pictures left. Items from
-    other folders are left alone.
-    """
-    with Collection.open(collection, reader=reader) as opened:
-        found = opened.sync(folder)
-        total = len(opened)
-    facts = {
-        name: getattr(found, name).tolist() for name in ("added", "changed", "moved", "removed")
-    }
+def _show_meant(opened: Collection, ids: list[int], as_json: bool) -> None:
+    """Print which items would be removed."""
+    n = len(opened.items(ids))  # an unknown id is an error
     if as_json:
-        print_json(facts | {"failures": list(found.failures), "items": total})
+        print_json({"removed": 0, "would remove": ids, "items": len(opened)})
         return
-    parts = [f"{len(ids)} {name}" for name, ids in facts.items()]
-    parts += [f"{len(found.failures)} not readable"] if found.failures else []
-    click.echo(f"{printable(str(collection))}: {', '.join(parts)}, {total} in all")
+    for item in opened.items(ids[:MOST_SHOWN]):
+        click.echo(line_of(opened, item))
+    more = f" ({n - MOST_SHOWN} more are not shown)" if n > MOST_SHOWN else ""
+    click.echo(f"would remove {count(n, 'item', '', 's')}{more}; nothing was changed")
 
 
 @click.command()
@@ -258,7 +93,10 @@ def reencode(collection: Path, model: Path, reader: PictureReader, as_json: bool
     Either all items get new codes, or none does. Features come from the collection if it keeps
     them (see create --keep-features), else from the pictures.
     """
-    with Collection.open(collection, reader=reader) as opened:
+    with (
+        Collection.open(collection, reader=reader) as opened,
+        keeping(opened, "all items have new codes"),
+    ):
         n, bits, total = opened.reencode(model), opened.n_bits, len(opened)
     if as_json:
         print_json({"items": n, "bits": bits})
@@ -393,7 +231,10 @@ def export(collection: Path, file: Path | None, address: str | None, as_json: bo
         raise click.BadParameter(
             f"{str(file)!r} lies inside the collection: choose another folder", param_hint="FILE"
         )
-    with Collection.open(collection, reader=PictureReader(progress=not as_json)) as opened:
+    with (
+        Collection.open(collection, reader=PictureReader(progress=not as_json)) as opened,
+        keeping_file(file) if file else telling(lambda: f"{address} may have a part of the codes."),
+    ):
         facts = export_codes(opened, file) if file else export_to_server(opened, str(address))
     if as_json:
         print_json(facts)
@@ -415,7 +256,7 @@ def import_(collection: Path, file: Path, as_json: bool) -> None:
     wrote to .parquet or .npz are skipped if their pictures are in the collection already; all
     other codes are added.
     """
-    with Collection.open(collection) as opened:
+    with Collection.open(collection) as opened, keeping(opened):
         added = import_codes(opened, file)
         total = len(opened)
-    _report_added(collection, [added], total, as_json)
+    report_added(collection, [added], total, as_json)

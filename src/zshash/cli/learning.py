@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from zshash.cli.aliases import alias_options
+from zshash.cli.keeping import keeping_file
 from zshash.cli.options import (
     arrays_file,
     bits_option,
@@ -118,7 +119,7 @@ def fit(
     """
     keep_inputs(output, data, *meanings, *list_of(reader))
     _keep_shards(output, data)
-    with _telling_what_is_kept(output, reader), _cluster(scheduler, data, reader) as client:
+    with keeping_file(output, reader), _cluster(scheduler, data, reader) as client:
         name = method or default_method(data, reader, client)
         model = fit_model(
             data,
@@ -141,17 +142,6 @@ def fit(
         print_json(notes)
     else:
         _tell(f"{output}: {name}, {bits} bits", notes)
-
-
-@contextmanager
-def _telling_what_is_kept(output: Path, reader: PictureReader) -> Iterator[None]:
-    """Ctrl-C during a fit ends the command with a sentence on the model and on features."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        model = "is the same as before" if output.exists() else "was not written"
-        kept = "; features of pictures are kept for the next time" if reader.has_kept else ""
-        raise KeyboardInterrupt(f"{output} {model}{kept}.") from None
 
 
 def _tell(model: str, notes: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "bits_option",
     "choose_methods",
     "codes_file",
+    "dry_run_option",
     "existing_file",
     "files_option",
     "force_option",
@@ -208,6 +209,9 @@ radius_option = click.option(
     show_default=True,
     type=Integer(0),
     help="Hamming radius of the precision: number of bits that may differ.",
+)
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Print what would be done, and change nothing."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 

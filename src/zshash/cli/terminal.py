@@ -1,6 +1,7 @@
 """Parts that all commands share: errors in one line, settings to read, tables to print."""
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from zshash._extras import MissingExtra
+from zshash.cli.completing import stand_in
 
 if TYPE_CHECKING:
     from zshash.collection import Collection
@@ -23,6 +26,7 @@ __all__ = [
     "count",
     "keep_inputs",
     "literal",
+    "meant_items",
     "plain",
     "print_json",
     "print_scores",
@@ -61,10 +65,12 @@ class Commands(click.Group):
         """Names of the commands in the order of the help."""
         return list(self._places)
 
-    def get_command(self, _: click.Context, name: str) -> click.Command | None:
-        """The command with this name, or None."""
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command with this name, or None; a stand-in while a shell completes words."""
         if name not in self._places:
             return None
+        if ctx.resilient_parsing:
+            return stand_in(name)
         module, function = self._places[name].split(":")
         command: click.Command = getattr(import_module(module), function)
         return command
@@ -79,6 +85,13 @@ class Commands(click.Group):
             cure = f"did you mean {near[0]!r}?" if near else "zshash --help lists the commands"
             raise click.UsageError(f"No such command {name!r}: {cure}", ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names of commands, or options, that begin with a text; no command is loaded."""
+        texts = {name: text for part in self._sections.values() for name, (_, text) in part.items()}
+        named = [CompletionItem(name, help=text) for name, text in texts.items()]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [item for item in named if item.value.startswith(incomplete)] + options
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands, without loading them."""
@@ -165,9 +178,12 @@ class ShowWarnings:
 
 def _cure(warning: Warning | str) -> str:
     """Option that changes what a warning is about; its message can not name it."""
+    from zshash.collection.operations.unreadable import ToldBefore
     from zshash.datasets.folders import FolderWarning
     from zshash.learning.aliases import MeaningWarning
 
+    if isinstance(warning, ToldBefore):
+        return " (zshash info lists them)"
     if isinstance(warning, FolderWarning):
         return " (--labels folders)"
     return " (--alias LABEL=MEANING)" if isinstance(warning, MeaningWarning) else ""
@@ -226,6 +242,20 @@ def unknown_fields(collection: "Collection", where: str) -> str:
     some = collection.items(collection.ids[:1000])
     known = sorted({name for item in some for name in item.metadata})
     return f"no item has {' or '.join(unknown)}; there are {', '.join([*BUILT_IN, *known])}"
+
+
+def meant_items(collection: "Collection", where: str, kept: str) -> list[int]:
+    """Ids of the items that meet a condition; a misspelled field that lets items in is an error.
+
+    The error ends with `kept`, which says that nothing was done.
+    """
+    found: list[int] = collection.find(where).tolist()
+    unknown = unknown_fields(collection, where)
+    if found and unknown:
+        raise click.UsageError(f"{unknown}; {kept}")
+    if unknown:
+        warnings.warn(unknown, UserWarning, stacklevel=2)
+    return found
 
 
 def print_json(value: Any) -> None:

@@ -3,7 +3,7 @@
 from zshash.collection.collection import Collection
 from zshash.collection.errors import CollectionError, OtherModel
 from zshash.collection.operations.queries import Query
-from zshash.collection.results import Added, Found, Match, Synced, View
+from zshash.collection.results import Added, Found, Match, Relocated, Synced, View
 from zshash.collection.storage.files import is_collection
 from zshash.collection.storage.rows import Item
 
@@ -16,6 +16,7 @@ __all__ = [
     "Match",
     "OtherModel",
     "Query",
+    "Relocated",
     "Synced",
     "View",
     "is_collection",

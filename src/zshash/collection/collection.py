@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from zshash._interrupts import guarding
 from zshash.codes import check_codes, check_integer
+from zshash.collection.errors import CollectionError
 from zshash.collection.operations import (
     adding,
     copies,
@@ -234,7 +235,11 @@ class Collection:
         self.close()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}.open({str(self.path)!r})"
+        try:
+            facts = f"{len(self):,} items, {self.n_bits} bits by {self.model.method}"
+        except CollectionError:  # closed, or opened by another process
+            facts = "not open"
+        return f"<{type(self).__name__} {str(self.path)!r}: {facts}>"
 
     def __len__(self) -> int:
         with self._store.reading() as state:

@@ -1,15 +1,21 @@
 """Results of a collection's operations: matches, added items, synced items, a view."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from zshash.collection.errors import CollectionError
+from zshash.collection.notebook import MOST_SHOWN, as_page
 from zshash.collection.storage.rows import Ids, Item
 from zshash.index import CodeIndex
 from zshash.learning.model import Model
 from zshash.learning.readings import Reading
 
-__all__ = ["Added", "Found", "Match", "Synced", "Verified", "View"]
+Thumbnails = Callable[[Sequence[int]], dict[int, bytes]]  # those of the given items, by id
+FEW = 3  # matches in a short text
+
+__all__ = ["Added", "Found", "Match", "Relocated", "Synced", "Verified", "View"]
 
 
 class Match(NamedTuple):
@@ -24,7 +30,8 @@ class Match(NamedTuple):
         the cosine between the values of the query and the ±1 bits of the item; by name the cosine
         with the meaning of the name, less 0.6 of the cosine with the best other seen category, or,
         where the network knows names, how likely the item shows what the name means (1 for items
-        with such a label), or the cosine where nobody can tell.
+        with such a label), or the cosine where nobody can tell. Of matches that were ranked again,
+        it is the mean of two cosines, of real values and of features.
     bits : int or None
         Number of bits in which the codes of query and item differ; None by name.
     """
@@ -32,6 +39,11 @@ class Match(NamedTuple):
     item: Item
     score: float
     bits: int | None = None
+
+    def __repr__(self) -> str:
+        bits = "" if self.bits is None else f", bits={self.bits}"
+        labels = f", labels={self.labels}" if self.labels else ""
+        return f"Match(id={self.id}, score={self.score:.3g}{bits}, path={self.path!r}{labels})"
 
     @property
     def id(self) -> int:
@@ -81,6 +93,8 @@ class Found(list[Match]):
     failure : str or None
         Why a picture among many could not be read; nothing is found for it then.
 
+    A notebook shows the matches as a row of thumbnails, as long as the collection is open.
+
     Examples
     --------
     >>> found = Found([Match(Item(7, b"\x0f"), 0.75, 1)], total=30)
@@ -99,11 +113,41 @@ class Found(list[Match]):
         pictured: set[int] | None = None,
         reading: Reading | None = None,
         failure: str | None = None,
+        thumbnails: Thumbnails | None = None,
     ) -> None:
         super().__init__(matches)
         self.total, self.offset, self.code, self.model = total, offset, code, model
         self.pictured = set() if pictured is None else pictured
         self.reading, self.failure = reading, failure
+        self._thumbnails = thumbnails
+
+    def __repr__(self) -> str:
+        few = ", ".join(
+            f"id {own.id} ({own.score:.2f}) {own.path or ''}".strip() for own in self[:FEW]
+        )
+        more = ", …" if len(self) > FEW else ""
+        return f"<Found {self._summary}{': ' if few else ''}{few}{more}>"
+
+    @property
+    def _summary(self) -> str:
+        if self.failure is not None:
+            return f"nothing: {self.failure}"
+        return f"{len(self):,} of {self.total:,}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first matches with their thumbnails."""
+        shown = self[:MOST_SHOWN]
+        title = (
+            self._summary if len(shown) == len(self) else f"{self._summary}, the first {len(shown)}"
+        )
+        known: dict[int, bytes] = {}
+        if self._thumbnails is not None:
+            with suppress(CollectionError):  # it may be closed by now
+                known = self._thumbnails([match.id for match in shown])
+        return as_page(f"Found {title}", shown, known)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_thumbnails": None}  # an open collection can not be pickled
 
 
 class Added(NamedTuple):
@@ -123,15 +167,55 @@ class Added(NamedTuple):
     duplicates: Ids
     failures: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return _told(self, "ids", "duplicates", "failures")
+
 
 class Synced(NamedTuple):
-    """Result of a sync: ids of the items, and what could not be read, and why."""
+    """Result of a sync: ids of the items, and what could not be read, and why.
+
+    Attributes
+    ----------
+    added, changed, moved, removed : ndarray of int64
+    failures : tuple of str
+        What could not be read, and why.
+    copies : dict of str to str
+        Paths of files with the very content of an item, and for each the path of that item.
+    told : int
+        Number of files that can not be read and have not changed since an earlier call said so.
+    paths : dict of int to tuple
+        After a dry run, for each id the path before and the path afterwards; None is no path.
+    """
 
     added: Ids
     changed: Ids
     moved: Ids
     removed: Ids
     failures: tuple[str, ...] = ()
+    copies: dict[str, str] = {}  # noqa: RUF012, nobody changes it
+    told: int = 0
+    paths: dict[int, tuple[str | None, str | None]] = {}  # noqa: RUF012, nobody changes it
+
+    def __repr__(self) -> str:
+        return _told(self, "added", "changed", "moved", "removed", "failures")
+
+
+class Relocated(NamedTuple):
+    """Result of telling a collection that pictures have moved.
+
+    Attributes
+    ----------
+    ids : ndarray of int64
+        Ids of the items whose paths have changed.
+    missing : tuple of str
+        New paths where there is no file, or one of another size.
+    """
+
+    ids: Ids
+    missing: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return _told(self, "ids", "missing")
 
 
 class Verified(list[str]):
@@ -171,3 +255,9 @@ class View:
     generation: int
     model: Model
     index: CodeIndex
+
+
+def _told(result: object, *names: str) -> str:
+    """Short text for a result of many items: how many there are of each kind."""
+    counts = (f"{len(getattr(result, name)):,} {name}" for name in names)
+    return f"<{type(result).__name__} {', '.join(counts)}>"

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from tests.collection.conftest import Colours, draw
 from zshash import Collection, CollectionError
 from zshash.collection.operations import pictures as seen
+from zshash.collection.operations.unreadable import ToldBefore
 from zshash.collection.storage.rows import content_of
 from zshash.images import PictureReader, PictureWarning
 
 
 def ids(synced):
-    return {name: value.tolist() for name, value in synced._asdict().items() if name != "failures"}
+    return {name: getattr(synced, name).tolist() for name in nothing()}
 
 
 def nothing(**but):
@@ -106,11 +107,15 @@ def test_what_can_not_be_read_stays(album, pictures):
     album.add(pictures)
     (pictures / "cat" / "0.png").write_bytes(b"half a pict")
     (pictures / "dog" / "new.png").write_bytes(b"also half")
-    for _ in range(2):
-        with pytest.warns(PictureWarning):
-            synced = album.sync(pictures)
-        assert ids(synced) == nothing()
-        assert len(synced.failures) == 2
+    with pytest.warns(PictureWarning):
+        synced = album.sync(pictures)
+    assert ids(synced) == nothing()
+    assert (len(synced.failures), synced.told) == (2, 0)
+    with pytest.warns(ToldBefore, match="2 files that can not be read were told before") as told:
+        synced = album.sync(pictures)
+    assert len(told) == 1
+    assert ids(synced) == nothing()
+    assert (synced.failures, synced.told) == ((), 2)
     assert 0 in album
     draw(pictures / "cat" / "0.png", 100)
     draw(pictures / "dog" / "new.png", 101)

@@ -22,7 +22,7 @@ from zshash.collection.storage.store import Store
 from zshash.collection.storage.tables import rows_where
 from zshash.index import CodeIndex
 
-__all__ = ["find", "label_counts", "meeting", "subset", "unknown_fields"]
+__all__ = ["find", "label_counts", "meeting", "subset", "unknown_fields", "usable"]
 
 LABELS = "\0labels"  # a key of `remembered`; no condition is spelled so
 
@@ -48,14 +48,14 @@ def meeting(connection: sqlite3.Connection, folder: Path, where: str, state: Sta
         If any item is damaged, whether it meets the condition or not.
     """
     condition = parse(where)
-    with _usable(folder, where):
+    with usable(folder, where):
         blocks = rows_where(connection, folder, state.items, condition.sql, condition.parameters)
         found = [row[0] for rows in blocks for row in rows]
     return np.array(found, dtype=np.int64)
 
 
 @contextmanager
-def _usable(folder: Path, where: str) -> Iterator[None]:
+def usable(folder: Path, where: str) -> Iterator[None]:
     """Report a condition that SQLite refuses."""
     try:
         yield

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from zshash.collection.operations.copies import orphans
+from zshash.collection.operations.unreadable import unreadable
 from zshash.collection.storage.files import bytes_used, delete, model_path, old_files
 from zshash.collection.storage.remote import MEMORY
 from zshash.collection.storage.snapshot import CONTENTS, INDEX, snapshot_path
@@ -12,6 +13,8 @@ from zshash.collection.storage.state import Tally
 from zshash.collection.storage.store import Store
 
 __all__ = ["compact", "describe"]
+
+MOST_NAMED = 20  # files that could not be read
 
 
 def compact(store: Store) -> dict[str, Any]:
@@ -58,6 +61,7 @@ def describe(store: Store) -> dict[str, Any]:
     """Facts about a collection, ready for JSON."""
     used = bytes_used(store.folder)
     with store.reading() as state:
+        unread = unreadable(store)
         notes = store.model.notes
         extractor = notes.get("extractor")
         return {
@@ -76,4 +80,5 @@ def describe(store: Store) -> dict[str, Any]:
             "format": store.catalogue.version,
             "created": store.about["created"],
             "bytes": used,
-        }
+            "unreadable": len(unread),
+        } | ({"unreadable files": list(unread.values())[:MOST_NAMED]} if unread else {})

@@ -20,13 +20,17 @@ Place = tuple[str, Look]
 
 @dataclass
 class Plan:
-    """Ids of items with their files from now on; ids to remove; files to add."""
+    """Ids of items with their files from now on; ids to remove; files to add.
+
+    `copies` are other files with the content of an item, and for each the file of that item.
+    """
 
     touched: dict[int, Place] = field(default_factory=dict)
     moved: dict[int, Place] = field(default_factory=dict)
     changed: dict[int, Place] = field(default_factory=dict)
     removed: list[int] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
+    copies: dict[str, str] = field(default_factory=dict)
 
 
 def make_plan(
@@ -70,6 +74,7 @@ def make_plan(
         if is_gone:
             plan.removed.append(row.id)
     plan.added = [places[0] for places in free.values()]
+    plan.copies = _copies(plan, homes, owners)
     return plan
 
 
@@ -100,6 +105,19 @@ def _place(
         return
     elif owner.id in below or _is_missing(source):
         plan.moved[owner.id] = places[0], looks[places[0]]
+
+
+def _copies(
+    plan: Plan, homes: Mapping[bytes, Sequence[str]], owners: Mapping[bytes, Row]
+) -> dict[str, str]:
+    """For each file whose content an item has, or will have, from elsewhere: the item's file."""
+    kept = {look.content: path for path, look in (plan.moved | plan.changed).values()}
+    copies: dict[str, str] = {}
+    for content, places in homes.items():
+        source = (to_item(owners[content]).source or "") if content in owners else places[0]
+        original = kept.get(content, source)
+        copies |= {path: original for path in places if original and path != original}
+    return copies
 
 
 def _is_missing(source: str) -> bool:

@@ -1,104 +1,128 @@
-"""Syncing: the items are made to agree with the pictures that a folder holds now."""
+"""Syncing: the items are made to agree with the picture files of a folder or of a list."""
 
-import os
-import warnings
+import json
 from collections.abc import Collection as Container
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zshash._interrupts import check, interruptible
-from zshash.collection.errors import CollectionError
 from zshash.collection.operations.adding import add_pictures, encode
-from zshash.collection.operations.fields import check_labels, check_sources, names_of, stored_source
+from zshash.collection.operations.features import as_kept
+from zshash.collection.operations.fields import check_labels, check_sources, stored_source
 from zshash.collection.operations.inputs import Columns
+from zshash.collection.operations.labelling import with_labels
 from zshash.collection.operations.pictures import Drawn, Look, extract, look_at
+from zshash.collection.operations.portraits import Style
+from zshash.collection.operations.same_files import put_same_files, same_files
+from zshash.collection.operations.sync_labels import follow, former_labels, layout_labels
 from zshash.collection.operations.sync_plan import Place, Plan, make_plan
-from zshash.collection.operations.writing import Report, by_the_model, stored_features
+from zshash.collection.operations.sync_scope import Scope, scope_of
+from zshash.collection.operations.unreadable import Unreadable
+from zshash.collection.operations.writing import Report, by_the_model, put_beside, with_facts
 from zshash.collection.results import Synced
-from zshash.collection.storage.rows import Ids, Row, row_checksum, to_item
+from zshash.collection.storage.rows import Ids, Row, to_item, to_text, with_fields
 from zshash.collection.storage.store import Store
-from zshash.collection.storage.tables import rows_of, rows_where
-from zshash.datasets import DataError, Pictures
-from zshash.datasets.listing import pictures_below
-from zshash.images.reading import warn_of_failures
+from zshash.collection.storage.tables import rows_of
+from zshash.datasets import Pictures
 from zshash.learning.model import Model
 
 __all__ = ["sync"]
 
 AT_ONCE = 256
+SIZE = ("width", "height")
 
 
-def sync(store: Store, folder: str | Path) -> Synced:
+class _Sight(NamedTuple):
+    """What was seen of the files, and what is to be done."""
+
+    scope: Scope
+    looks: dict[str, Look]
+    failures: list[str]
+    plan: Plan
+
+
+def sync(
+    store: Store, source: str | Path, *, keep_labels: bool = False, dry_run: bool = False
+) -> Synced:
     """Make the items agree with the picture files of a folder: add, change, move and remove.
 
     If a call is interrupted, the next one does the rest: each step leaves a collection that a plan
     can start from, and nothing is removed before the rest is done.
     """
-    root = Path(os.path.abspath(folder))  # noqa: PTH100, drops what is before ".."
-    if not root.is_dir():
-        raise CollectionError(
-            f"{root}: there is no such folder, so nothing was added or removed; is its disk there?"
-        )
-    with store.writing():
-        with interruptible():
-            paths = [str(path) for path in pictures_below(root, root.parent)]
-        below = _items_below(store, root)
-        if below and not paths:
-            raise CollectionError(
-                f"{root}: no picture is left there of {len(below)} in the collection: is its disk "
-                "there? Remove them by their path if they are to go"
-            )
-        looks, unread = _look(store, paths, below)
-        plan = make_plan(paths, below, looks, unread, _owners(store, looks))
-        report = Report(failures=list(unread.values()))
-        _update(store, plan)
-        changed = _change(store, plan, report)
-        _add(store, root, plan.added, report)
-        if plan.removed:
-            with store.changing() as change:
-                change.remove(plan.removed)
-    warn_of_failures(report.failures, len(paths), stacklevel=3)
+    with store.reading() if dry_run else store.writing():
+        memory = Unreadable(store)
+        seen = _look_around(store, source, memory)
+        done = _foreseen(store, seen) if dry_run else _do(store, seen, memory, keep_labels)
+    memory.warn(done.failures, len(seen.scope.paths), stacklevel=3)
+    return done._replace(told=len(memory.told))
+
+
+def _look_around(store: Store, source: str | Path, memory: Unreadable) -> _Sight:
+    scope = scope_of(store, source)
+    looks, unread = _look(store, scope, memory)
+    plan = make_plan(scope.paths, scope.rows, looks, unread, _owners(store, looks))
+    new = [message for path, message in unread.items() if path not in memory.told]
+    return _Sight(scope, looks, new, plan)
+
+
+def _foreseen(store: Store, seen: _Sight) -> Synced:
+    """What a sync would do; new items get the ids that are next, if all files can be read."""
+    plan, sources = seen.plan, {row.id: to_item(row).source for row in seen.scope.rows}
+    first = store.catalogue.state().next_id
+    new = {first + place: path for place, path in enumerate(plan.added)}
+    with store.looking() as connection:
+        rows = rows_of(connection, store.folder, list(plan.moved))
+    paths: dict[int, tuple[str | None, str | None]] = {
+        number: (to_item(rows[number]).source, path) for number, (path, _) in plan.moved.items()
+    }
+    paths |= {number: (path, path) for number, (path, _) in plan.changed.items()}
+    paths |= {number: (sources[number], None) for number in plan.removed}
+    paths |= {number: (None, path) for number, path in new.items()}
+    return Synced(
+        *(_ids(new), _ids(plan.changed), _ids(plan.moved), _ids(plan.removed)),
+        failures=tuple(seen.failures),
+        copies=plan.copies,
+        paths=paths,
+    )
+
+
+def _do(store: Store, seen: _Sight, memory: Unreadable, keep_labels: bool) -> Synced:
+    scope, plan, report = seen.scope, seen.plan, Report(failures=list(seen.failures))
+    with interruptible():
+        known = layout_labels(store, scope.root) if plan.added or plan.moved else {}
+    _update(store, plan, {} if keep_labels else _moved_labels(store, seen, known))
+    changed = _change(store, plan, report)
+    _add(store, scope.root, plan.added, known, report)
+    if plan.removed:
+        with store.changing() as change:
+            change.remove(plan.removed)
+    copies, there = _note_copies(store, seen), set(scope.paths)
+    memory.remember(report.failures, lambda path: scope.contains(path) and path not in there)
     added = report.result()
-    return Synced(added.ids, _ids(changed), _ids(plan.moved), _ids(plan.removed), added.failures)
+    gone = _ids(plan.removed)
+    return Synced(added.ids, _ids(changed), _ids(plan.moved), gone, added.failures, copies)
 
 
 def _ids(numbers: Container[int]) -> Ids:
     return np.array(sorted(numbers), dtype=np.int64)
 
 
-def _items_below(store: Store, root: Path) -> list[Row]:
-    """Items whose sources lie in a folder."""
-    prefix = str(root).rstrip(os.sep) + os.sep
-    raw = prefix.encode("utf-8", "surrogatepass")
-    wanted = {(len(prefix), stored_source(prefix)), (len(raw), raw)}
-    condition = "(" + " OR ".join(["substr(source, 1, ?) = ?"] * len(wanted)) + ")"
-    values = [value for pair in wanted for value in pair]
-    with store.looking() as connection:
-        tally = store.catalogue.state().items
-        blocks = rows_where(connection, store.folder, tally, condition, values)
-        return [Row._make(row[:9]) for rows in blocks for row in rows]
-
-
-def _look(
-    store: Store, paths: list[str], below: list[Row]
-) -> tuple[dict[str, Look], dict[str, str]]:
+def _look(store: Store, scope: Scope, memory: Unreadable) -> tuple[dict[str, Look], dict[str, str]]:
     """Content hash of each file, and why some can not be read; only new-looking files are read."""
-    known = {(to_item(row).source, row.size, row.mtime_ns): row for row in below}
+    known = {(to_item(row).source, row.size, row.mtime_ns): row for row in scope.rows}
     looks: dict[str, Look] = {}
     unread: dict[str, str] = {}
-    for path in paths:
+    for path in scope.paths:
         check()
-        try:
-            status = Path(path).stat()
-        except OSError as error:
-            unread[path] = f"{path}: {error.strerror}"
-            continue
-        row = known.get((path, status.st_size, status.st_mtime_ns))
+        row = known.get((path, *_size_and_time(path)))
         look: Look | str
         if row is not None and row.content is not None:
             look = Look(row.content, row.size, row.mtime_ns)
+        elif memory.is_told(path):
+            look = memory.told[path]
         else:
             look = look_at(Path(path), store.reader.limits)
         if isinstance(look, Look):
@@ -106,6 +130,14 @@ def _look(
         else:
             unread[path] = look
     return looks, unread
+
+
+def _size_and_time(path: str) -> tuple[int, int]:
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return -1, -1
+    return status.st_size, status.st_mtime_ns
 
 
 def _owners(store: Store, looks: dict[str, Look]) -> dict[bytes, Row]:
@@ -116,24 +148,46 @@ def _owners(store: Store, looks: dict[str, Look]) -> dict[bytes, Row]:
     return {content: rows[number] for content, number in there.items()}
 
 
-def _update(store: Store, plan: Plan) -> None:
-    """Store the new paths of items, and the sizes and times of their files."""
+def _moved_labels(
+    store: Store, seen: _Sight, known: dict[str, list[str]]
+) -> dict[int, tuple[list[str] | None, list[str]]]:
+    """For each item that moves inside a folder: labels by its earlier folder and by the new one."""
+    plan, scope = seen.plan, seen.scope
+    if not plan.moved or not scope.root.is_dir():
+        return {}
+    sources = {row.id: to_item(row).source or "" for row in scope.rows}
+    before = former_labels(store, scope.root, sources.values())
+    return {
+        number: (before.get(sources[number]), known.get(path, []))
+        for number, (path, _) in plan.moved.items()
+        if number in sources
+    }
+
+
+def _update(
+    store: Store, plan: Plan, labels: dict[int, tuple[list[str] | None, list[str]]]
+) -> None:
+    """Store the new paths of items, labels that follow, and the sizes and times of the files."""
     placed = plan.moved | plan.touched
     if placed:
         with store.changing() as change:
             rows = rows_of(store.catalogue.connection, store.folder, list(placed))
-            change.replace([_placed(row, *placed[row.id]) for row in rows.values()])
+            new = {number: _placed(row, *placed[number]) for number, row in rows.items()}
+            for number in labels.keys() & new.keys():
+                own = json.loads(new[number].labels)
+                new[number] = with_labels(new[number], follow(own, *labels[number]))
+            change.replace(list(new.values()))
 
 
 def _placed(row: Row, path: str, look: Look, code: bytes | None = None) -> Row:
-    row = row._replace(
+    return with_fields(
+        row,
         code=row.code if code is None else code,
         source=stored_source(path),
         content=look.content,
         size=look.size,
         mtime_ns=look.mtime_ns,
     )
-    return row._replace(checksum=row_checksum(*row[:8]))
 
 
 def _change(store: Store, plan: Plan, report: Report) -> list[int]:
@@ -153,7 +207,7 @@ def _change_group(
     """Encode the files of some items as one batch, by a model; ids, and what can not be read."""
     files = Pictures(tuple(Path(path) for path, _ in group.values()))
     looks = [look for _, look in group.values()]
-    drawn = extract(model, files, looks, side=store.about["thumbnails"])
+    drawn = extract(model, files, looks, style=Style.of(store.about))
     ids = list(group)
     numbers = [ids[place] for place in drawn.rows]
     done = _write_changed(store, group, numbers, drawn, model) if numbers else []
@@ -163,30 +217,34 @@ def _change_group(
 def _write_changed(
     store: Store, group: dict[int, Place], numbers: list[int], drawn: Drawn, model: Model
 ) -> list[int]:
-    """Write codes, features and thumbnails of items; return the ids of those that are there."""
-    codes = encode(model, drawn.features)
+    """Write codes, features and portraits of items; return the ids of those that are there."""
+    features = as_kept(store.about, drawn.features)
+    codes = encode(model, features)
     with store.changing() as change:
         rows = rows_of(store.catalogue.connection, store.folder, numbers)
         there = [place for place, number in enumerate(numbers) if number in rows]
         done = [numbers[place] for place in there]
+        portraits = [drawn.portraits[place] for place in there]
         new = [
-            _placed(rows[number], *group[number], code.tobytes())
-            for number, code in zip(done, codes[there], strict=True)
+            _with_facts(_placed(rows[number], *group[number], code.tobytes()), portrait.facts)
+            for number, code, portrait in zip(done, codes[there], portraits, strict=True)
         ]
         change.replace(new, codes[there], model.checksum)
-        small = {numbers[place]: drawn.thumbnails[place] for place in there}
-        change.put("thumbnails", {number: value for number, value in small.items() if value})
-        if store.about["keep_features"]:
-            ids = np.array(done, dtype=np.int64)
-            change.put("features", stored_features(ids, drawn.features[there]))
+        put_beside(store, change, np.array(done), features[there], portraits)
     return done
 
 
-def _add(store: Store, root: Path, paths: list[str], report: Report) -> None:
+def _with_facts(row: Row, facts: dict[str, Any]) -> Row:
+    """Row with what is known of its new picture; only the size takes the place of what was said."""
+    own = {key: value for key, value in json.loads(row.metadata).items() if key not in SIZE}
+    return with_fields(row, metadata=with_facts(to_text(own), facts))
+
+
+def _add(
+    store: Store, root: Path, paths: list[str], known: dict[str, list[str]], report: Report
+) -> None:
     if not paths:
         return
-    with interruptible():
-        known = _labels(store, root)
     n = len(paths)
     columns = Columns(
         check_sources(paths, n), check_labels([known.get(path) for path in paths], n), ["{}"] * n
@@ -196,15 +254,20 @@ def _add(store: Store, root: Path, paths: list[str], report: Report) -> None:
         add_pictures(store, pictures, columns, report, bar.update)
 
 
-def _labels(store: Store, root: Path) -> dict[str, list[str]]:
-    """Labels of files by the folder's layout; empty if the layout gives no labels."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            pictures = store.model.open(str(root))
-    except DataError:
-        return {}
-    if not isinstance(pictures, Pictures) or pictures.labels is None:
-        return {}
-    words = names_of(pictures.labels, pictures.names)
-    return dict(zip(map(os.path.abspath, pictures.paths), words, strict=False))
+def _note_copies(store: Store, seen: _Sight) -> dict[str, str]:
+    """Store which files are copies of items; return those whose items are there."""
+    copies, looks = seen.plan.copies, seen.looks
+    ids = store.known({looks[path].content for path in copies})
+    found: dict[int, list[str]] = {}
+    for path in copies:
+        if looks[path].content in ids:
+            found.setdefault(ids[looks[path].content], []).append(path)
+    before = same_files(store)
+    now = {number: list[str]() for number in before} | found
+    for number, own in before.items():
+        now[number] = sorted([*now[number], *(p for p in own if not seen.scope.contains(p))])
+    changed = {number: own for number, own in now.items() if own != before.get(number)}
+    if changed:
+        with store.changing() as change:
+            put_same_files(change, changed)
+    return {path: copies[path] for own in found.values() for path in own}

@@ -60,13 +60,13 @@ class Item:
     """
 
     id: int
-    code: bytes
+    code: bytes = field(repr=False)
     source: str | None = None
-    content: bytes | None = None
+    content: bytes | None = field(default=None, repr=False)
     labels: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
-    size: int | None = None
-    mtime_ns: int | None = None
+    size: int | None = field(default=None, repr=False)
+    mtime_ns: int | None = field(default=None, repr=False)
 
     def bits_from(self, code: bytes) -> int:
         """In how many bits its code differs from another packed code: their Hamming distance.
