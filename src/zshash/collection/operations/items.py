@@ -13,7 +13,7 @@ from zshash.collection.storage.state import State
 from zshash.collection.storage.store import Store
 from zshash.collection.storage.tables import blobs, checksums, items_of, whole_rows_of
 
-__all__ = ["check_ids", "check_known", "items", "pictured", "remove", "thumbnail"]
+__all__ = ["check_ids", "check_known", "items", "pictured", "remove", "thumbnail", "thumbnails"]
 
 
 def check_ids(ids: ArrayLike) -> Ids:
@@ -62,6 +62,12 @@ def pictured(store: Store, state: State, ids: Sequence[int]) -> set[int]:
         return set(ids) if state.thumbnails.n else set()
     with store.looking() as connection:
         return set(blobs(connection, store.folder, "thumbnails", ids))
+
+
+def thumbnails(store: Store, ids: Sequence[int]) -> dict[int, bytes]:
+    """Thumbnails of those of the given items that have one, by id, as JPEG."""
+    with store.reading(), store.looking() as connection:
+        return blobs(connection, store.folder, "thumbnails", ids)
 
 
 def thumbnail(store: Store, number: int) -> bytes | None:

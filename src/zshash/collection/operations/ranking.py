@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zshash.codes import check_codes, code_bytes
 from zshash.collection.operations.queries import Query, Sample
-from zshash.collection.results import Found, Match
+from zshash.collection.results import Found, Match, Thumbnails
 from zshash.collection.storage.rows import Ids, Item
 from zshash.datasets import Dataset, Pictures
 from zshash.index import CodeIndex
@@ -92,7 +92,11 @@ class Asked:
             self.codes[list(wanted)] = codes_of(list(wanted.values()))
 
     def found(
-        self, rankings: Sequence[Ranking], items: Mapping[int, Item], pictured: set[int]
+        self,
+        rankings: Sequence[Ranking],
+        items: Mapping[int, Item],
+        pictured: set[int],
+        thumbnails: Thumbnails | None = None,
     ) -> list[Found]:
         """Matches of each query: the items of its ranking, with scores and bits."""
         answers = []
@@ -113,6 +117,7 @@ class Asked:
                     pictured=pictured,
                     reading=self.readings.get(row),
                     failure=self.failures.get(row),
+                    thumbnails=thumbnails,
                 )
             )
         return answers

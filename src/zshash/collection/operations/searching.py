@@ -18,7 +18,7 @@ from zshash._interrupts import guarding, interruptible
 from zshash.collection.errors import BusyError, OtherModel
 from zshash.collection.operations import naming
 from zshash.collection.operations.filtering import find, meeting, subset
-from zshash.collection.operations.items import check_ids, check_known, items, pictured
+from zshash.collection.operations.items import check_ids, check_known, items, pictured, thumbnails
 from zshash.collection.operations.queries import Query
 from zshash.collection.operations.ranking import Asked, Ranking, ask
 from zshash.collection.operations.reranking import rerank
@@ -175,4 +175,5 @@ def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Rankin
     rankings = rerank(store, state, asked, rankings)
     wanted = sorted({number for ranking in rankings for number in ranking.ids.tolist()})
     found = dict(zip(wanted, items(store, wanted), strict=True))
-    return asked.found(rankings, found, pictured(store, state, wanted))
+    small = pictured(store, state, wanted)
+    return asked.found(rankings, found, small, lambda ids: thumbnails(store, ids))
