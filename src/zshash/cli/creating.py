@@ -1,14 +1,14 @@
 """Commands that make a collection from pictures, add to it, and learn from it again."""
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from zshash.cli.aliases import alias_options
+from zshash.cli.keeping import AGAIN, keeping, telling
 from zshash.cli.options import bits_option, json_option, reading_options
 from zshash.cli.parameters import CollectionFolder, Data, Folder, Integer, ModelFile, Text
 from zshash.cli.terminal import count, literal, print_json, printable, refuse
@@ -103,7 +103,7 @@ def create(
     as_json: bool,
     **about: Any,
 ) -> None:
-    """Make ALBUM, a folder, from PICTURES: look at them, learn from them, and add them.
+    r"""Make ALBUM, a folder, from PICTURES: look at them, learn from them, and add them.
 
     PICTURES is a folder with pictures at any depth, or anything else that fit reads. Labels are not
     needed. Names of folders are labels if they look like categories; --labels changes that. After
@@ -129,7 +129,7 @@ def create(
         return
     if not pictures:
         raise click.UsageError("say which PICTURES to make it from: a folder, for instance")
-    with telling_progress(collection, "the same command goes on"):
+    with telling(lambda: _begun(collection)):
         parts = [reader.open(source) for source in pictures]
         made = Collection.create(
             collection,
@@ -188,17 +188,13 @@ def _shown(path: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-@contextmanager
-def telling_progress(collection: Path, how_to_go_on: str) -> Iterator[None]:
-    """Ctrl-C ends the command with a sentence on how many pictures are in a collection."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not is_collection(collection):
-            raise KeyboardInterrupt(f"{collection} was not made.") from None
-        with Collection.open(collection) as opened:
-            n = count(len(opened), "picture", " is", "s are")
-        raise KeyboardInterrupt(f"{n} in {collection}: {how_to_go_on}.") from None
+def _begun(collection: Path) -> str:
+    """Sentence on what is kept of an album that is not finished."""
+    if not is_collection(collection):
+        return f"{collection} was not made."
+    with Collection.open(collection) as opened:
+        n = count(len(opened), "picture", "", "s")
+    return f"{collection} has {n}; {AGAIN}."
 
 
 @click.command()
@@ -236,10 +232,7 @@ def add(
     keep their labels and metadata. After an interruption, give the same command again to go on.
     """
     metadata = _metadata(settings)
-    with (
-        telling_progress(collection, "the same command goes on"),
-        Collection.open(collection, reader=reader) as opened,
-    ):
+    with Collection.open(collection, reader=reader) as opened, keeping(opened):
         done = []
         for source in data:
             if not labels and not metadata:
@@ -312,10 +305,7 @@ def refit(
     codes from before; either all pictures get new codes, or none does.
     """
     changes = {"n_bits": bits, "effort": effort, "aliases": aliases}
-    with (
-        telling_progress(collection, "their codes are as before"),
-        Collection.open(collection, reader=reader) as opened,
-    ):
+    with Collection.open(collection, reader=reader) as opened, keeping(opened):
         n = opened.refit(**{name: value for name, value in changes.items() if value})
         facts = {"items": len(opened), "changed": n, "bits": opened.n_bits}
         labels = [name for name in opened.labels() if name]

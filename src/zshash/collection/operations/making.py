@@ -21,7 +21,7 @@ from zshash.collection.operations.refitting import Recipe, refit
 from zshash.collection.results import Added
 from zshash.collection.storage.files import is_collection
 from zshash.collection.storage.store import Store
-from zshash.datasets import DataError, Pictures
+from zshash.datasets import DataError, Dataset, Pictures
 from zshash.hashing import LSH
 from zshash.images import PictureReader
 from zshash.learning.model import Model
@@ -141,13 +141,12 @@ def _begin(
     """Make a collection without items, whose model has learned nothing yet."""
     if sum(map(len, parts)) < 2:
         raise DataError("one picture is not enough to learn from: give at least two")
-    has_pictures = any(isinstance(part, Pictures) for part in parts)
-    facts = reader.facts() if has_pictures else parts[0].extractor
-    width = reader.network.dimension if has_pictures else parts[0].X.shape[1]
+    table = next((part for part in parts if isinstance(part, Dataset)), None)
+    facts = reader.facts() if table is None else table.extractor
+    width = reader.network.dimension if table is None else table.X.shape[1]
     hasher = LSH(recipe.n_bits, center=False, random_state=0).fit(np.eye(2, width))
-    notes = {"extractor": facts} if facts else {}
-    kind = HALF if has_pictures else SINGLE
-    model = Model(hasher, notes, reader=reader)
+    model = Model(hasher, {"extractor": facts} if facts else {}, reader=reader)
+    kind = HALF if table is None else SINGLE
     create(folder, model, reader, semantics=recipe.semantics, feature_type=kind, **settings)
 
 

@@ -1,6 +1,7 @@
 """Learning again: a new model from all pictures of a collection, and its codes in one step."""
 
 import json
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -70,7 +71,7 @@ def recipe_of(store: Store) -> Recipe:
     return Recipe(
         model.method,
         model.n_bits,
-        sources,
+        None if sources is None else list(sources),
         model.notes.get("aliases"),
         seed if isinstance(seed, int) else 0,
         own,
@@ -86,7 +87,8 @@ def refit(store: Store, recipe: Recipe) -> int:
         check_possible(store, store.model)
         ids = _chosen(store.ids(), recipe.random_state)
         vectors, labels = _samples(store, ids)
-        with interruptible(), watched(store.progress):
+        with interruptible(), watched(store.progress), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".* labelled samples have the same label")
             model = _learn(store, recipe, vectors, labels)
         model.notes[LEARNED] = {"items": state.items.n, "next_id": state.next_id}
         return reencode(store, model, vectors)

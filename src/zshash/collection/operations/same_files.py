@@ -1,4 +1,4 @@
-"""Files that hold the very bytes of an item's file: an item is stored once, wherever its copies are.
+"""Files that hold the very bytes of an item's file: whatever its copies, it is stored once.
 
 Their paths are kept beside the item, so that duplicates can be told and cleaned up later.
 """
