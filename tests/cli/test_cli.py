@@ -67,7 +67,7 @@ def test_encode(features, model, tmp_path):
 
 def test_eval_of_a_method(features):
     done = call(
-        *("eval", features, "--unseen", "four", "--labels", "onehot", "--train", 500),
+        *("eval", features, "--unseen", "four", "--meanings", "onehot", "--train", 500),
         *("--queries", 50, "--k", 100, "--seeds", 2, "--json", *SMALL),
     )
     found = json.loads(done.stdout)
@@ -199,7 +199,7 @@ def test_similarity(features):
 def test_similarities_of_the_paper(data_folder):
     words = data_folder / "words" / "huang2012_50d.txt"
     table = data_folder / "features" / "cifar10_lite0_pca256.npz"
-    done = call("info", table, "--similarity", "--labels", words)
+    done = call("info", table, "--similarity", "--meanings", words)
     assert dict(line.split() for line in done.output.splitlines()) == {
         "airplane": "0.2191",
         "automobile": "0.1567",
@@ -234,7 +234,7 @@ def test_parameters_by_name(features, tmp_path):
         (["fit", "{features}", "-o", "{tmp}/m", "--bits", "7"], "7 is not in the range 8<=x<=1024"),
         (["fit", "{features}", "-o", "{tmp}/m", "--unseen", "fuor"], "(did you mean 'four'?)"),
         (
-            ["fit", "{features}", "-o", "{tmp}/m", "--labels", "wrodnet"],
+            ["fit", "{features}", "-o", "{tmp}/m", "--meanings", "wrodnet"],
             "no label source 'wrodnet'",
         ),
         (["fit", "{features}", "-o", "{tmp}/m", "--set", "anchor=1"], "NAME=VALUE with one of"),
@@ -249,11 +249,11 @@ def test_parameters_by_name(features, tmp_path):
         (["eval", "{features}"], "say which category to hide"),
         (["eval", "{features}", "--unseen", "four", "--all-seen"], "exclude each other"),
         (
-            ["fit", "{features}", "-o", "{tmp}/m", "--method", "ksh", "--labels", "wordnet"],
+            ["fit", "{features}", "-o", "{tmp}/m", "--method", "ksh", "--meanings", "wordnet"],
             "KSH learns which samples share a category",
         ),
         (
-            ["fit", "{features}", "-o", "{tmp}/m", "--method", "lsh", "--labels", "wordnet"],
+            ["fit", "{features}", "-o", "{tmp}/m", "--method", "lsh", "--meanings", "wordnet"],
             "LSH does not look at labels",
         ),
         (
@@ -294,12 +294,12 @@ def test_parameters_by_name(features, tmp_path):
         (
             [
                 *("compare", "{features}", "--all-seen", "--method", "lsh", "-o", "{tmp}/t"),
-                *("--labels", "wordnet"),
+                *("--meanings", "wordnet"),
             ],
-            "--labels are for methods that learn from names",
+            "--meanings are for methods that learn from names",
         ),
         (
-            ["compare", "{features}", "--all-seen", "--labels", "wrodnet", "-o", "{tmp}/t"],
+            ["compare", "{features}", "--all-seen", "--meanings", "wrodnet", "-o", "{tmp}/t"],
             "no label source 'wrodnet'",
         ),
         (
@@ -321,7 +321,7 @@ def test_parameters_by_name(features, tmp_path):
         (["info", "{broken}"], "not a zshash model, or damaged"),
         (["info", "--similarity"], "similarity needs two categories: give a PATH, or --name twice"),
         (
-            ["info", "--similarity", "--labels", "onehot"],
+            ["info", "--similarity", "--meanings", "onehot"],
             "all equally far apart: write wordnet or the name of a file",
         ),
         (["info", "--similarity", "--name", "cat", "--name", "dgo"], "does not know 'dgo'"),

@@ -119,7 +119,7 @@ def test_a_list_of_pictures_with_several_labels(photos):
         lines += [f"{name}/{i}.jpg,{name}{more}" for i in range(8)]
     (photos / "list.csv").write_text("\n".join(lines))
     for method, labels in (("ZSH", "wordnet"), ("SDH", "onehot")):
-        options = ("--method", method, "--labels", labels, "--unseen", "dog")
+        options = ("--method", method, "--meanings", labels, "--unseen", "dog")
         notes = json.loads(fit("photos/list.csv", *options, "--json").output)
         assert notes["seen"] == ["animal", "n04252225", "tabby_cat"]
         assert notes["n_train"] == 16

@@ -48,7 +48,7 @@ def test_the_printed_command_fits_what_was_chosen(features, tmp_path, monkeypatc
             "--grid",
             "loss=l2,hinge",
         ),
-        *("--set", "n_anchors=60", "--unseen", "four", "--unseen", "seven", "--labels", "onehot"),
+        *("--set", "n_anchors=60", "--unseen", "four", "--unseen", "seven", "--meanings", "onehot"),
         *("--no-normalize", "--seed", 3, "-o", tmp_path / "scores.json", *SMALL),
     )
     assert done.exit_code == 0, done.output
@@ -126,8 +126,8 @@ def test_names_that_go_out_together(features):
         (["--jobs", 0], "give 1 or more, or -1 for one process on each core"),
         (["--score", "accuracy"], "'accuracy' is not one of 'map', 'precision', 'real'"),
         (
-            ["--method", "ITQ", "--grid", "n_iter=1", "--labels", "onehot"],
-            "it takes no source of their meanings (--labels)",
+            ["--method", "ITQ", "--grid", "n_iter=1", "--meanings", "onehot"],
+            "it takes no source of their meanings (--meanings)",
         ),
         (["-o", "/nowhere/at/all.json"], "there is no folder '/nowhere/at'"),
     ],

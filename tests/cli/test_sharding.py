@@ -93,7 +93,7 @@ def test_the_model_is_that_of_one_table(home, model, tmp_path):
 
 
 def test_notes(home, tmp_path):
-    flags = ("--train", 300, "--seed", 2, "--labels", "onehot", "--set", "graph=None", "--json")
+    flags = ("--train", 300, "--seed", 2, "--meanings", "onehot", "--set", "graph=None", "--json")
     done = call("fit", home / "shards", "-o", tmp_path / "model", *flags, *SMALL)
     notes = json.loads(done.stdout)
     assert notes.pop("fit_seconds") > 0
@@ -178,10 +178,11 @@ class TestMistakes:
         [
             (("--method", "KSH"), "KSH needs all rows in memory: fit it to a sample of them, or"),
             (("--set", "graph=knn"), 'graph="knn" compares all samples with each other: set'),
-            (("--method", "ITQ", "--labels", "onehot"), "ITQ does not look at labels: it takes no"),
+            (("--method", "ITQ", "--meanings", "onehot"), "ITQ does not look at labels: it takes"),
             (("--unseen", "fuor"), "the data has no category 'fuor' (did you mean 'four'"),
             (("--extractor", "pixels:8"), "features need no extractor: leave out pixels:8"),
-            (("--labels", "onehot", "--labels", "wordnet"), "onehot can not be combined with"),
+            (("--meanings", "onehot", "--meanings", "wordnet"), "onehot can not be combined with"),
+            (("--labels", "none"), "labels of tables that are read in blocks are those in"),
         ],
     )
     def test_options(self, flags, message, home, model, tmp_path):

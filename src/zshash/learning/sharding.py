@@ -80,10 +80,12 @@ def are_shards(source: str, reader: PictureReader, on_cluster: bool = False) -> 
     Raises
     ------
     DataError
-        If it is for a cluster, and neither a folder of tables nor a table.
+        If it is for a cluster, and neither a folder of tables nor a table; or if other labels are
+        wanted than those in the tables.
     """
     path = Path(source)
     if reader.files is None and is_shard_folder(path):
+        _check_labels(source, reader)
         return True
     if has_shards(path):
         warnings.warn(
@@ -98,7 +100,17 @@ def are_shards(source: str, reader: PictureReader, on_cluster: bool = False) -> 
             f"{source}: {missing}a Dask cluster works on tables of features, a folder of them or "
             f"one table ({', '.join(SUFFIXES)}): zshash extract makes a table from pictures"
         )
+    if on_cluster:
+        _check_labels(source, reader)
     return on_cluster
+
+
+def _check_labels(source: str, reader: PictureReader) -> None:
+    if reader.labels not in ("auto", "folders"):
+        raise DataError(
+            f"{source}: labels of tables that are read in blocks are those in the tables: others, "
+            "or none, can not be chosen for them"
+        )
 
 
 def _is_table(path: Path) -> bool:
