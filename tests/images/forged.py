@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from PIL import Image
 
+from tests.images.camera_files import MAKERS
 from tests.images.picture_files import (
     RGB,
     bmp,
@@ -23,7 +24,7 @@ from tests.images.picture_files import (
     tiff_of,
 )
 
-KINDS = ["jpeg", "png", "gif", "webp", "tiff", "bmp", "ppm"]
+KINDS = ["jpeg", "png", "gif", "webp", "tiff", "bmp", "ppm", "avif", "heif", "raw"]
 
 
 @cache
@@ -75,7 +76,16 @@ def bases():
         "ppm sixteen": b"P5 4 2 1000\n" + bytes(16),
         "ppm words": b"P3 # so\n2 1 255 1 2 3 4 5 6",
         "ppm floats": encoded(image.convert("F"), "PPM"),
+        "avif": encoded(image, "AVIF", exif=exif(6)),
+        "avif alpha": encoded(clear, "AVIF", xmp=b"<words/>"),
+        "avif grey": encoded(image.convert("L"), "AVIF"),
+        "avif frames": encoded(image, "AVIF", **frames),
+        "heif": encoded(image, "HEIF", exif=exif(6)),
+        "heif alpha": encoded(clear, "HEIF"),
+        "heif tiles": encoded(Image.fromarray(smooth(100, 140)), "HEIF", tile_size=64),
+        "heif small one": encoded(Image.fromarray(smooth(80, 100)), "HEIF", thumbnails=[32]),
     }
+    known |= {f"raw {name}": maker() for name, maker in MAKERS.items()}
     for name in ("tiff_lzw", "packbits", "jpeg"):
         known[f"tiff {name}"] = encoded(image, "TIFF", compression=name)
     return known

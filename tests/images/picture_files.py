@@ -6,6 +6,7 @@ from io import BytesIO
 from itertools import accumulate
 
 import numpy as np
+import pillow_heif
 from PIL import Image
 
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = 0, 2, 3, 4, 6  # PNG's numbers for colours
@@ -28,7 +29,10 @@ def encoded(image, kind, **options):
     if "append_images" in options:
         options["append_images"] = [other.copy() for other in options["append_images"]]
     file = BytesIO()
-    image.save(file, kind, **options)
+    if kind == "HEIF":  # it is not among Pillow's formats, here as in the package
+        pillow_heif.from_pillow(image).save(file, **options)
+    else:
+        image.save(file, kind, **options)
     return file.getvalue()
 
 

@@ -104,7 +104,7 @@ def test_other_kinds_are_refused(kind, tmp_path, monkeypatch):
     [
         b"8BPS\0\1" + bytes(40),
         b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
-        b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(40),
+        b"\0\0\0\x18ftypmp42\0\0\0\0isommp42" + bytes(40),
         b"<svg xmlns='http://www.w3.org/2000/svg'/>",
         b"just some words\n",
         b"\x89PNG",

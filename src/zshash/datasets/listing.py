@@ -24,13 +24,14 @@ __all__ = [
 
 SUFFIXES = frozenset([
     ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".png", ".gif", ".webp",
-    ".tif", ".tiff", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm",
+    ".tif", ".tiff", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm", ".avif", ".heic", ".heif", ".hif",
+    ".dng", ".cr2", ".cr3", ".nef", ".nrw", ".arw", ".orf", ".rw2", ".pef", ".srw", ".raf",
 ])  # fmt: skip
 """Endings of files that are taken for pictures, in lower case."""
 
 UNREAD = frozenset([
-    ".heic", ".heif", ".avif", ".jp2", ".jxl", ".tga", ".ico", ".svg", ".psd",
-    ".raw", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2",
+    ".jp2", ".jxl", ".tga", ".ico", ".svg", ".psd", ".xcf", ".raw", ".crw", ".mrw", ".x3f", ".3fr",
+    ".iiq", ".kdc", ".erf", ".mef", ".mos", ".sr2", ".srf", ".rwl",
 ])  # fmt: skip
 """Endings of pictures that nothing here can read."""
 

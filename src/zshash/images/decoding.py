@@ -8,6 +8,7 @@ ignored.
 
 import os
 import stat
+from collections.abc import Callable
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -16,17 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._extras import needs
+from zshash.images.formats.announced import NotRead
+from zshash.images.formats.stripping import KINDS, kind_of, strip
+from zshash.images.formats.tags import orientation
 from zshash.images.limits import Limits
 from zshash.images.plain import plain_rgb
-from zshash.images.stripping import KINDS, kind_of, strip
-from zshash.images.tags import orientation
 
 with needs("images"):
-    from PIL import Image
+    from PIL import Image, features
 
 __all__ = ["Limits", "PictureError", "Source", "decode"]
 
 Source = str | Path | bytes | NDArray[np.uint8]
+Factory = Callable[[BytesIO, str], Image.Image]
 
 UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -37,6 +40,7 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+FEATURES = {"AVIF": "avif", "WEBP": "webp"}  # what not every build of Pillow has
 LONGEST = 2**20
 MOST_LETTERS = 200
 
@@ -124,18 +128,20 @@ def _check_pixels(pixels: int, limits: Limits, product: str = "") -> None:
 def _decode(file: BytesIO, limits: Limits, side: int) -> Image.Image:
     with file.getbuffer() as content:
         kind = kind_of(content)
-        if kind is None or kind not in _kinds():
-            raise PictureError(f"not a picture of a kind that is read ({', '.join(_kinds())})")
+        if kind is None:
+            raise PictureError(f"not a picture of a kind that is read ({', '.join(KINDS)})")
+        factory = _factory("JPEG" if kind == "RAW" else kind)
         found = strip(content, kind)
+        if found.preview is not None:
+            file = BytesIO(content[found.preview])
     _check_pixels(found.pixels, limits)
-    plain, exif = _load(file, kind, limits, side)
+    plain, exif = _load(factory, file, limits, side)
     up = orientation(exif) if exif else found.orientation
     return plain.transpose(UPRIGHT[up]) if up in UPRIGHT else plain
 
 
-def _load(file: BytesIO, kind: str, limits: Limits, side: int) -> tuple[Image.Image, bytes]:
+def _load(factory: Factory, file: BytesIO, limits: Limits, side: int) -> tuple[Image.Image, bytes]:
     """Pixels, not yet upright, and the notes of the camera (EXIF) where they were left in."""
-    factory, _ = Image.OPEN[kind]  # `Image.open` would warn of large pictures
     with factory(file, "") as image:
         _check_size(*image.size, limits)
         if side:
@@ -145,15 +151,23 @@ def _load(file: BytesIO, kind: str, limits: Limits, side: int) -> tuple[Image.Im
 
 
 @cache
-def _kinds() -> tuple[str, ...]:
-    """Formats that this build of Pillow reads."""
+def _factory(kind: str) -> Factory:
+    """Reader of a format; `Image.open` would warn of large pictures."""
+    if kind == "HEIF":
+        try:
+            from pillow_heif import HeifImageFile
+        except ImportError as error:
+            raise PictureError("HEIC needs pillow-heif: pip install 'zshash[heic]'") from error
+        return HeifImageFile
     Image.init()
-    return tuple(name for name in KINDS if name in Image.OPEN)
+    if kind not in Image.OPEN or not features.check(FEATURES.get(kind, "pil")):
+        raise PictureError(f"{kind} needs a build of Pillow that reads it: pip install -U pillow")
+    return Image.OPEN[kind][0]
 
 
 def _reason(error: Exception) -> str:
     """Reason of an error, in a few words and one line."""
-    if isinstance(error, PictureError):
+    if isinstance(error, PictureError | NotRead):
         return str(error)
     if isinstance(error, MemoryError):
         return "needs more memory than there is"

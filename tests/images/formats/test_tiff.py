@@ -8,8 +8,8 @@ from PIL import Image
 
 from tests.images.picture_files import encoded, exif, noise, smooth, tiff, tiff_of
 from zshash.images.decoding import PictureError, decode
-from zshash.images.tags import orientation
-from zshash.images.tiff import strip_tiff
+from zshash.images.formats.tags import orientation
+from zshash.images.formats.tiff import strip_tiff
 
 COLOURS = noise(9, 14, 3)
 TAGS = {256: [10], 257: [8], 258: [8], 259: [1], 262: [1], 277: [1], 278: [8]}

@@ -3,8 +3,8 @@
 import struct
 from math import ceil
 
-from zshash.images.announced import Announced
-from zshash.images.tags import HEIGHT, ORIENTATION, WIDTH, Layout, Tag, sensible
+from zshash.images.formats.announced import Announced
+from zshash.images.formats.tags import HEIGHT, ORIENTATION, WIDTH, Layout, Tag, sensible
 
 __all__ = ["strip_tiff"]
 

@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["EXIF", "HEIGHT", "ORIENTATION", "WIDTH", "Bytes", "Directory", "Layout", "Tag", "orientation", "sensible"]
+__all__ = ["Bytes", "Directory", "Layout", "Tag", "orientation", "sensible"]
 
 Bytes = bytes | memoryview
 
@@ -12,6 +12,7 @@ EXIF = b"Exif\0\0"
 WIDTH, HEIGHT, ORIENTATION = 256, 257, 274
 NUMBERS = {1: "B", 3: "H", 4: "I", 5: "2I", 6: "b", 8: "h", 9: "i", 10: "2i", 13: "I", 16: "Q"}
 LETTERS, OPAQUE = 2, 7  # kinds of tags that hold bytes
+FRACTIONS = (5, 10)
 MOST_TAGS = 65535
 MOST_READ = 1000  # tags of a directory that is read, and numbers of one of its tags
 
@@ -34,6 +35,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(cls, content: Bytes) -> "Layout":
+        """Layout of a file, from its first bytes."""
         order = "<" if content[0] == ord("I") else ">"
         if content[2] == 43:  # files that may exceed 4 GB
             return cls(f"{order}Q", f"{order}Q", f"{order}HHQ8s")
@@ -79,11 +81,14 @@ class Directory(NamedTuple):
     layout : Layout
     tags : dict of int to Tag
         Tags by their codes; of a tag that comes twice the first counts.
+    behind : int
+        Place of the directory that follows; 0 if there is none.
     """
 
     content: Bytes
     layout: Layout
     tags: dict[int, Tag]
+    behind: int = 0
 
     @classmethod
     def at(cls, content: Bytes, layout: Layout, start: int) -> "Directory":
@@ -92,9 +97,9 @@ class Directory(NamedTuple):
         try:
             for tag in layout.tags(content, start, MOST_READ):
                 tags.setdefault(tag.code, tag)
+            return cls(content, layout, tags, layout.behind(content, start))
         except (struct.error, IndexError):  # the file ends before the directory does
-            pass
-        return cls(content, layout, tags)
+            return cls(content, layout, tags)
 
     @classmethod
     def first(cls, content: Bytes) -> "Directory":
@@ -130,6 +135,14 @@ class Directory(NamedTuple):
         form = f"{self.layout.tag[0]}{NUMBERS[tag.kind] * tag.n_numbers}"
         held = self._bytes(tag, struct.calcsize(form))
         return struct.unpack(form, held) if len(held) == struct.calcsize(form) else ()
+
+    def fractions(self, code: int) -> list[float]:
+        """Fractions of a tag that are no less than 0; empty if one of them makes no sense."""
+        tag, parts = self.tags.get(code), self.numbers(code)
+        if tag is None or tag.kind not in FRACTIONS or min(parts[1::2], default=0) < 1:
+            return []
+        values = [above / below for above, below in zip(parts[::2], parts[1::2], strict=True)]
+        return values if min(values) >= 0 else []
 
     def text(self, code: int) -> bytes:
         """Letters of a tag, up to the first zero; empty if there are none."""

@@ -9,10 +9,13 @@ import re
 import struct
 from collections.abc import Callable
 
-from zshash.images.announced import Announced
-from zshash.images.jpeg import strip_jpeg
-from zshash.images.png import strip_png
-from zshash.images.tiff import strip_tiff
+from zshash.images.formats.announced import Announced
+from zshash.images.formats.heif import brand_kind, strip_heif
+from zshash.images.formats.jpeg import strip_jpeg
+from zshash.images.formats.png import strip_png
+from zshash.images.formats.raw import has_sensor_pixels, strip_raw
+from zshash.images.formats.tiff import strip_tiff
+from zshash.images.formats.webp import measure_webp
 
 __all__ = ["KINDS", "kind_of", "strip"]
 
@@ -21,11 +24,13 @@ SIGNATURES = {
     "PNG": rb"\x89PNG\r\n\x1a\n",
     "GIF": rb"GIF8[79]a",
     "WEBP": rb"RIFF.{4}WEBP",
+    "RAW": rb"II[*]\0.{4}CR|IIR[OS]|MMOR|IIU\0|FUJIFILMCCD-RAW|.{4}ftypcrx ",
     "TIFF": rb"II[*+]\0|MM\0[*]",
+    "HEIF": rb".{4}ftyp",
     "BMP": rb"BM",
     "PPM": rb"P[1-6f]\s",
 }
-KINDS = tuple(SIGNATURES)
+KINDS = (*SIGNATURES, "AVIF")
 MOST_REMARKS = 10_000
 
 CONTROL, COMMENT, FRAME, EXTENSION, TRAILER = 0xF9, 0xFE, b",", b"!", b";"
@@ -33,15 +38,16 @@ REMARK = re.compile(rb"#[^\r\n]*")
 
 
 def kind_of(content: memoryview) -> str | None:
-    """Pillow's name of the format, or None if the format is not read.
+    """Pillow's name of the format, "HEIF", "RAW" for files of cameras, or None for other files.
 
     >>> kind_of(memoryview(b"GIF89a..."))
     'GIF'
     """
-    for kind, signature in SIGNATURES.items():
-        if re.match(signature, content, re.DOTALL):
-            return kind
-    return None
+    matches = (kind for kind in SIGNATURES if re.match(SIGNATURES[kind], content, re.DOTALL))
+    kind = next(matches, None)
+    if kind == "HEIF":
+        return brand_kind(content)
+    return "RAW" if kind == "TIFF" and has_sensor_pixels(content) else kind
 
 
 def strip(content: memoryview, kind: str) -> Announced:
@@ -89,21 +95,6 @@ def _behind_blocks(content: memoryview, place: int) -> int:
     return place + 1
 
 
-def _measure_webp(content: memoryview) -> Announced:
-    """Size of a WebP picture, whose decoder takes memory before it tells the size."""
-    name = bytes(content[12:16])
-    if name == b"VP8X":
-        return Announced(pixels=(_little(content[24:27]) + 1) * (_little(content[27:30]) + 1))
-    if name == b"VP8L":
-        bits = _little(content[21:25])
-        return Announced(pixels=((bits & 0x3FFF) + 1) * ((bits >> 14 & 0x3FFF) + 1))
-    return Announced(pixels=(_little(content[26:28]) & 0x3FFF) * (_little(content[28:30]) & 0x3FFF))
-
-
-def _little(number: memoryview) -> int:
-    return int.from_bytes(number, "little")
-
-
 def _strip_ppm(content: memoryview) -> Announced:
     if content[1] in b"123":  # numbers written out, with remarks anywhere between them
         for count, found in enumerate(REMARK.finditer(content)):
@@ -117,7 +108,10 @@ STRIPPERS: dict[str, Callable[[memoryview], Announced]] = {
     "JPEG": strip_jpeg,
     "PNG": strip_png,
     "GIF": _strip_gif,
-    "WEBP": _measure_webp,
+    "WEBP": measure_webp,
     "TIFF": strip_tiff,
     "PPM": _strip_ppm,
+    "HEIF": strip_heif,
+    "AVIF": strip_heif,
+    "RAW": strip_raw,
 }

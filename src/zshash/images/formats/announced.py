@@ -2,7 +2,11 @@
 
 from typing import NamedTuple
 
-__all__ = ["Announced"]
+__all__ = ["Announced", "NotRead"]
+
+
+class NotRead(ValueError):  # noqa: N818, nothing is wrong with the file
+    """A whole picture of a kind that nothing here reads; the message says which kind."""
 
 
 class Announced(NamedTuple):

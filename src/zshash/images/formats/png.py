@@ -5,8 +5,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from zshash.images.announced import Announced
-from zshash.images.tags import Bytes, orientation
+from zshash.images.formats.announced import Announced
+from zshash.images.formats.tags import Bytes, orientation
 
 __all__ = ["png_notes", "png_size", "strip_png"]
 

@@ -5,8 +5,8 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from zshash.images.announced import Announced
-from zshash.images.tags import EXIF, Bytes, orientation
+from zshash.images.formats.announced import Announced
+from zshash.images.formats.tags import EXIF, Bytes, orientation
 
 __all__ = ["jpeg_notes", "jpeg_size", "strip_jpeg"]
 
@@ -76,14 +76,14 @@ def is_notes(content: Bytes, start: int) -> bool:
     return bytes(content[start : start + len(EXIF)]) == EXIF
 
 
-def jpeg_notes(content: Bytes) -> Bytes:
+def jpeg_notes(content: memoryview) -> memoryview:
     """Notes of the camera (EXIF); empty if there are none before the pixels."""
     for marker, start, end in segments(content):
         if marker == SCAN:
             break
         if marker in APPLICATION and is_notes(content, start):
-            return content[start:end]
-    return b""
+            return content[start + len(EXIF) : end]
+    return content[:0]
 
 
 def jpeg_size(content: Bytes) -> tuple[int, int] | None:
