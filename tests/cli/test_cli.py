@@ -46,17 +46,6 @@ def fails(*arguments):
     return done.stderr.strip()
 
 
-def test_demo(tmp_path):
-    page = tmp_path / "demo.html"
-    done = call("demo", "--bits", 16, "--seeds", 1, "-o", page)
-    assert done.exit_code == 0
-    assert "hidden alone     seen queries" in done.output
-    assert "searching by name needs richer categories" in done.output
-    assert page.read_text().startswith("<!doctype html>")
-    found = json.loads(call("demo", "--bits", 16, "--seeds", 1, "-o", page, "--json").stdout)
-    assert len(found["runs"]) == 3
-
-
 def test_encode(features, model, tmp_path):
     done = call("encode", features, "-m", model, "-o", tmp_path / "codes.npy")
     assert done.exit_code == 0
@@ -437,7 +426,7 @@ def test_files_of_others_are_replaced_by_force_only(features, model, tmp_path, m
         "model": ("fit", features, "--method", "LSH", "-o"),
         "NumPy file": ("encode", features, "-m", model, "-o"),
         "file of codes": ("export", album),
-        "HTML page": ("demo", "--bits", 8, "--seeds", 1, "-o"),
+        "HTML page": ("demo", "--digits", "--bits", 8, "--seeds", 1, "-o"),
     }
     for what, command in commands.items():
         notes = tmp_path / "notes.npy"

@@ -1,20 +1,17 @@
 """Commands that score methods and models."""
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 from tqdm import tqdm
 
-from zshash._files import write_whole
 from zshash.cli.options import (
     READING,
     all_seen_option,
     are_standard,
     bits_option,
     choose_methods,
-    force_option,
     hidden_categories,
     json_option,
     k_option,
@@ -25,7 +22,6 @@ from zshash.cli.options import (
     method_option,
     normalize_option,
     output_file,
-    page_file,
     queries_option,
     radius_option,
     reading_options,
@@ -37,70 +33,14 @@ from zshash.cli.options import (
     unseen_option,
 )
 from zshash.cli.parameters import Data, Integer, ModelFile
-from zshash.cli.serving import start_service
 from zshash.cli.terminal import print_json, print_scores, refuse
 from zshash.evaluation import comparison
 from zshash.evaluation import scoring as evaluation
 from zshash.evaluation.tables import to_json, to_markdown
 from zshash.hashing.registry import METHODS, SEMANTIC
 from zshash.images import PictureReader
-from zshash.studies.demo import Demo, make_collection
-from zshash.studies.demo.page import render
 
-__all__ = ["compare", "demo", "evaluate"]
-
-
-@click.command()
-@bits_option
-@seeds_option(5)
-@click.option(
-    "--output",
-    "-o",
-    default="zshash-demo.html",
-    show_default=True,
-    type=page_file,
-    help="HTML page to write.",
-)
-@force_option
-@click.option(
-    "--serve",
-    "serves",
-    is_flag=True,
-    help="Open a page in the browser to search the digits, in place of scoring.",
-)
-@json_option
-def demo(bits: int, seeds: int, output: Path, serves: bool, as_json: bool) -> None:
-    """Learn from eight digits, find two that nobody labelled, and write a page of pictures."""
-    if serves:
-        refuse(("seeds", "output", "as_json"), "with --serve")
-        _serve_digits(bits)
-        return
-    show = Demo(n_bits=bits, n_seeds=seeds)
-    total = 3 * seeds
-    for _ in tqdm(show.scores(), total=total, desc="training and searching", disable=None):
-        pass
-    write_whole(output, render(show).encode())
-    if as_json:
-        print_json({"summary": show.summary(), "runs": show.records, "page": str(output)})
-        return
-    click.echo(f"Handwritten digits, {bits} bits; in each run ({seeds}) two digits are hidden:\n")
-    print_scores(show.summary(), show.protocol.k, show.protocol.radius)
-    click.echo(
-        "\nMAP: are pictures of the hidden digit ranked first, by the bits of the query, and by\n"
-        "its real values? Hidden alone: where only hidden digits are searched. Seen queries:\n"
-        "pictures of the other digits. Precision: what share of the pictures within that\n"
-        "distance is right? Names of digits are near siblings in WordNet, so they help little\n"
-        "here; searching by name needs richer categories.\n"
-        f"\nPictures and the convergence curve: {output}"
-    )
-
-
-def _serve_digits(bits: int) -> None:
-    """Serve a collection of digits, which is deleted when the server ends."""
-    with TemporaryDirectory(prefix="zshash-") as folder:
-        digits = Path(folder) / "digits"
-        make_collection(digits, bits).close()
-        start_service(digits, opens=True, title="The page", port=0)
+__all__ = ["compare", "evaluate"]
 
 
 @click.command(name="eval")
