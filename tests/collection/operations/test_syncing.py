@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.collection.conftest import Colours, draw
 from zshash import Collection, CollectionError
 from zshash.collection.operations import pictures as seen
+from zshash.collection.operations.same_files import same_files
 from zshash.collection.operations.unreadable import ToldBefore
 from zshash.collection.storage.rows import content_of
 from zshash.images import PictureReader, PictureWarning
@@ -199,6 +200,127 @@ def test_a_copy_of_a_picture_that_can_not_be_looked_at(album, pictures, tmp_path
     assert ids(album.sync(tmp_path / "other")) == nothing()
 
 
+def copies_in(album):
+    """Paths of copies that the catalogue knows, by id."""
+    with album._store.reading():
+        return same_files(album._store)
+
+
+def test_copies_are_named_and_noted(album, pictures, tmp_path):
+    album.add(pictures)
+    first, copy = pictures / "cat" / "0.png", pictures / "dog" / "copy.png"
+    shutil.copy(first, copy)
+    synced = album.sync(pictures)
+    assert synced.copies == {str(copy): str(first)}
+    assert copies_in(album) == {0: [str(copy)]}
+    generation = album.generation
+    assert album.sync(pictures).copies == synced.copies
+    assert album.generation == generation  # nothing was written again
+    other = tmp_path / "other" / "x.png"
+    other.parent.mkdir()
+    shutil.copy(first, other)
+    assert album.sync(other.parent).copies == {str(other): str(first)}
+    assert copies_in(album) == {0: sorted([str(copy), str(other)])}
+    copy.unlink()
+    assert album.sync(pictures).copies == {}
+    assert copies_in(album) == {0: [str(other)]}
+    other.unlink()
+    draw(tmp_path / "other" / "y.png", 60)
+    album.sync(other.parent)
+    assert copies_in(album) == {}
+    assert album.verify() == []
+
+
+def test_copies_of_what_is_new_changed_or_moved(album, pictures):
+    album.add(pictures)
+    draw(pictures / "new.png", 100)
+    shutil.copy(pictures / "new.png", pictures / "new copy.png")
+    draw(pictures / "cat" / "1.png", 101)
+    shutil.copy(pictures / "cat" / "1.png", pictures / "dog" / "z.png")
+    shutil.copy(pictures / "cat" / "2.png", pictures / "dog" / "a.png")
+    shutil.copy(pictures / "cat" / "2.png", pictures / "dog" / "b.png")
+    (pictures / "cat" / "2.png").unlink()
+    foreseen = album.sync(pictures, dry_run=True)
+    synced = album.sync(pictures)
+    assert ids(synced) == ids(foreseen) == nothing(added=[12], changed=[1], moved=[2])
+    assert synced.copies == foreseen.copies
+    for copy, original in synced.copies.items():
+        assert Path(copy).read_bytes() == Path(original).read_bytes()
+    stored = {
+        path: album[number].source for number, own in copies_in(album).items() for path in own
+    }
+    assert stored == synced.copies
+    assert len(stored) == 3
+
+
+def test_copies_of_what_can_not_be_read_are_none(album, pictures):
+    for name in ("a.png", "b.png"):
+        (pictures / name).write_bytes(b"half")
+    with pytest.warns(PictureWarning):
+        synced = album.sync(pictures)
+    assert (synced.copies, copies_in(album)) == ({}, {})
+
+
+def test_a_dry_run_says_what_a_sync_does_then(album, pictures):
+    album.add(pictures)
+    before = album.items(), album.generation
+    cat = pictures / "cat"
+    draw(cat / "0.png", 100)
+    (cat / "1.png").rename(pictures / "dog" / "moved.png")
+    (cat / "2.png").unlink()
+    draw(pictures / "bird" / "0.png", 101)
+    foreseen = album.sync(pictures, dry_run=True)
+    assert (album.items(), album.generation) == before
+    assert foreseen.paths == {
+        0: (str(cat / "0.png"),) * 2,
+        1: (str(cat / "1.png"), str(pictures / "dog" / "moved.png")),
+        2: (str(cat / "2.png"), None),
+        12: (None, str(pictures / "bird" / "0.png")),
+    }
+    done = album.sync(pictures)
+    assert ids(done) == ids(foreseen)
+    assert done.paths == {}
+
+
+def test_a_dry_run_needs_no_right_to_write(album, pictures):
+    with Collection.open(album.path) as writer, writer._store.writing():
+        assert len(album.sync(pictures, dry_run=True).added) == 12
+
+
+def test_a_picture_alone(album, pictures):
+    path = pictures / "cat" / "0.png"
+    assert ids(album.sync(path)) == nothing(added=[0])
+    assert ids(album.sync(path)) == nothing()
+    draw(path, 100)
+    assert ids(album.sync(path)) == nothing(changed=[0])
+    path.unlink()
+    with pytest.raises(CollectionError, match="there is no such folder"):
+        album.sync(path)
+
+
+def test_a_list_of_pictures(album, pictures, tmp_path):
+    rows = [f"pictures/cat/{i}.png,cat;pet" for i in range(4)] + ["pictures/dog/0.png,dog"]
+    manifest = tmp_path / "list.csv"
+    manifest.write_text("\n".join(["path,labels", *rows]))
+    assert ids(album.sync(manifest)) == nothing(added=[0, 1, 2, 3, 4])
+    assert album[0].labels == ("cat", "pet")
+    album.add(pictures)
+    draw(pictures / "cat" / "1.png", 100)
+    draw(pictures / "ship" / "1.png", 101)
+    (pictures / "cat" / "2.png").unlink()
+    (pictures / "ship" / "2.png").unlink()
+    assert ids(album.sync(manifest)) == nothing(changed=[1], removed=[2])
+    shutil.rmtree(pictures)
+    with pytest.raises(CollectionError, match="no picture is left there of 4"):
+        album.sync(manifest)
+
+
+def test_features_are_not_synced(album, X, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    with pytest.raises(CollectionError, match="it holds no paths of pictures"):
+        album.sync(tmp_path / "X.npy")
+
+
 NAMES = st.sampled_from(["a/0.png", "a/1.png", "b/0.png", "b/1.png", "b/c/2.png"])
 STEPS = st.one_of(
     st.tuples(st.just("draw"), NAMES, st.integers(0, 4)),
@@ -240,5 +362,11 @@ def test_after_a_sync_items_and_files_agree(tmp_path_factory, hasher, steps):
                 assert content_of(files[Path(item.source)]) == content
                 assert before.get(content, item.id) == item.id
                 assert album.search(item.source, k=1)[0].bits == 0
-            assert ids(album.sync(root)) == nothing()
+            again = album.sync(root)
+            assert ids(again) == nothing()
+            kept = {item.source for item in album.items()}
+            assert set(again.copies) == set(map(str, files)) - kept
+            assert all(files[Path(a)] == files[Path(b)] for a, b in again.copies.items())
+            noted = {path for own in copies_in(album).values() for path in own}
+            assert noted == set(again.copies)
         assert album.verify() == []

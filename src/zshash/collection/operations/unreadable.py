@@ -6,12 +6,12 @@ reason. Where the limits of the reader or the version of this program change, al
 
 import errno
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import zshash
+from zshash._warnings import warn_user
 from zshash.collection.storage.store import Store
 from zshash.images.reading import PictureWarning, warn_of_failures
 
@@ -128,8 +128,7 @@ class Unreadable:
         if self.told:
             n = len(self.told)
             files = "file that can not be read was" if n == 1 else "files that can not be read were"
-            text = f"{self._store.folder}: {n} {files} told before"
-            warnings.warn(text, ToldBefore, stacklevel=stacklevel + 1)
+            warn_user(f"{self._store.folder}: {n} {files} told before", ToldBefore)
 
 
 def _is_passing(message: str) -> bool:
