@@ -281,7 +281,7 @@ def read_problems(collection):
 
 
 MISTAKES = [
-    (("create", "col", "-m", "model"), "zshash add fills it"),
+    (("create", "col", "-m", "model"), "there is an album already: zshash add col PICTURES"),
     (("create", "new", "-m", "data.npz"), "not a zshash model"),
     (("add", "col", "nothing"), "nothing"),
     (("add", "missing", "data.npz"), "missing"),

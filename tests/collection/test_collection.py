@@ -220,7 +220,7 @@ def test_mistakes_leave_no_folder(tmp_path, hasher):
         Collection.create(tmp_path / "a", hasher, thumbnails=-1)
     with pytest.raises(CollectionError, match="say wordnet"):
         Collection.create(tmp_path / "a", hasher, semantics="nowhere.txt")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(DataError, match="there is no such file or folder"):
         Collection.create(tmp_path / "a", tmp_path / "nowhere")
     with pytest.raises(TypeError):
         Collection.create(tmp_path / "a" / "b", object())
@@ -230,7 +230,7 @@ def test_mistakes_leave_no_folder(tmp_path, hasher):
 def test_info_is_ready_for_json(photos, X):
     photos.add(X)
     facts = json.loads(json.dumps(photos.info()))
-    assert (facts["items"], facts["bits"], facts["format"], facts["next id"]) == (60, 16, 2, 60)
+    assert (facts["items"], facts["bits"], facts["format"], facts["next id"]) == (60, 16, 3, 60)
 
 
 def test_others_see_what_is_written(folder, hasher, X):

@@ -51,7 +51,7 @@ def test_a_list_of_pictures(album, pictures, tmp_path):
     added = album.add(paths, labels=["a", None], metadata=[{"x": 1}, None])
     assert added.ids.tolist() == [0, 1]
     assert [item.labels for item in album.items()] == [("a",), ()]
-    assert album[0].metadata == {"x": 1}
+    assert album[0].metadata == {"x": 1, "width": 20, "height": 16}
     draw(tmp_path / "one.png", 99)
     mixed = album.add([tmp_path / "one.png", pictures / "dog", pictures / "ship" / "0.png"])
     assert len(mixed.ids) == 6

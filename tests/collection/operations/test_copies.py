@@ -37,7 +37,7 @@ def test_copies_are_kept_and_go_with_their_items(album, files):
     assert copies(album) == contents(album)
     for number, file in enumerate(files):
         assert album.picture(number).read_bytes() == file
-        assert album[number].metadata == {"n": number}
+        assert album[number].metadata == {"n": number, "width": 20, "height": 16}
         assert album.thumbnail(number) is not None
         assert album.search(file, k=1)[0].bits == 0
     assert album[2].labels == ("b", "c")

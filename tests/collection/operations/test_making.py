@@ -123,11 +123,15 @@ def test_an_interrupted_call_goes_on(tmp_path, photos, reader, monkeypatch, stop
 
 
 def test_only_the_same_call_goes_on(tmp_path, photos, reader, monkeypatch):
-    with monkeypatch.context() as patch, pytest.raises(Stopped):
-        patch.setattr(refitting, "fit", lambda *_, **__: (_ for _ in ()).throw(Stopped))
-        Collection.create(tmp_path / "album", photos, reader=reader)
+    def fail(*_, **__):
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(refitting, "fit", fail)
+        with pytest.raises(Stopped):
+            Collection.create(tmp_path / "album", photos, reader=reader)
     other = shutil.copytree(photos, tmp_path / "other")
-    with pytest.raises(CollectionError, match="not finished and is made from .*photos: go on"):
+    with pytest.raises(CollectionError, match=r"not finished and is made from .*photos: go on"):
         Collection.create(tmp_path / "album", other, reader=reader)
     with pytest.raises(CollectionError, match="begun in another way"):
         Collection.create(tmp_path / "album", photos, reader=reader, n_bits=32)
@@ -139,7 +143,7 @@ def test_a_finished_collection_is_refused(tmp_path, photos, reader):
         Collection.create(tmp_path / "album", photos, reader=reader)
 
 
-def test_a_model_file_is_a_model(tmp_path, X, hasher, photos):
+def test_a_model_file_is_a_model(tmp_path, hasher):
     from zshash import Model
 
     Model(hasher).save(tmp_path / "model.zshash")
