@@ -8,6 +8,8 @@ from types import FrameType
 __all__ = ["listed", "warn_user"]
 
 PACKAGE = __name__.partition(".")[0]
+# A scikit-learn pipeline calls this package, and imports by name are asked for by this package.
+BETWEEN = (PACKAGE, "importlib", "sklearn", "joblib", "contextlib", "functools")
 MAX_LISTED = 20
 
 
@@ -27,17 +29,17 @@ def listed(words: Iterable[str], last: str = "and") -> str:
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, pointing at the nearest calling line outside this package."""
+    """Warn, pointing at the nearest calling line of the user's own program."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back and (_uncounted(frame) or _of_this_package(frame)):
+    while frame.f_back and (_uncounted(frame) or _is_between(frame)):
         level += not _uncounted(frame)
         frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
-def _of_this_package(frame: FrameType) -> bool:
-    """Whether the frame runs this package, or an import by name that this package asks for."""
-    return frame.f_globals.get("__name__", "").partition(".")[0] in (PACKAGE, "importlib")
+def _is_between(frame: FrameType) -> bool:
+    """Whether the frame runs this package, or another one between it and the user's program."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN
 
 
 def _uncounted(frame: FrameType) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
 
 from zshash.datasets import Dataset, PseudoUnseenSplit, Split
 from zshash.evaluation.protocol import Codes, Protocol, by_kind, score_codes, score_real
@@ -60,8 +61,11 @@ class RetrievalScorer:
                 "the splitter needs n_queries: the scorer must know how many samples are queries"
             )
 
-    def __call__(self, hasher: Hasher, X: ArrayLike, y: ArrayLike) -> float:
-        """The score of a fitted hasher on a test part."""
+    def __call__(self, hasher: Hasher | Pipeline, X: ArrayLike, y: ArrayLike) -> float:
+        """The score of a fitted hasher, or of a pipeline that ends with one, on a test part."""
+        if isinstance(hasher, Pipeline):
+            X = hasher[:-1].transform(X) if len(hasher) > 1 else X
+            hasher = hasher[-1]
         rows = np.arange(len(y := np.asarray(y)))
         queries, database = rows[: self.splitter.n_queries], rows[self.splitter.n_queries :]
         split = Split(rows[:0], queries, database, rows[:0], rows[:0])

@@ -65,6 +65,8 @@ class Model:
         semantics: Sequence[str] | None = None,
         knowledge: Knowledge | None = None,
     ) -> None:
+        if not isinstance(hasher, Hasher):
+            raise TypeError(f"{type(hasher).__name__} is no fitted hasher, which a model needs")
         self.hasher, self.notes = hasher, dict(notes or {})
         self.knowledge = knowledge
         self.semantics = semantics
