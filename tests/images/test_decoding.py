@@ -72,6 +72,9 @@ def test_formats_that_lose_nothing(tmp_path, kind, options):
         ("JPEG", {"quality": 95, "progressive": True}),
         ("WEBP", {"quality": 95}),
         ("TIFF", {"compression": "jpeg", "quality": 95}),
+        ("AVIF", {"quality": 95}),
+        ("HEIF", {"quality": 95}),
+        ("HEIF", {"quality": 95, "tile_size": 64}),
     ],
 )
 def test_formats_that_lose_little(kind, options):
@@ -237,7 +240,7 @@ def test_arrays_that_are_no_pictures(array):
         decode(array)
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP"])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP", "AVIF", "HEIF"])
 def test_a_download_that_broke_off(kind, tmp_path):
     content = encoded(smooth(60, 60), kind)
     for part in (0.1, 0.5, 0.9):

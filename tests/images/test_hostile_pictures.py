@@ -19,6 +19,7 @@ from PIL import Image
 
 from tests.images.decoding_child import Child
 from tests.images.forged import KINDS, bases, hostile
+from tests.images.heif_files import bombs as heif_bombs
 from tests.images.picture_files import (
     GREY,
     RGB,
@@ -119,6 +120,9 @@ def large_pictures():
     yield "tiff sixteen", tiff_of(layer.astype(np.uint16), t338=[2], **zipped)
     yield "tiff floats", tiff_of(colours[..., 0].astype(np.float32), **zipped)
     yield "ppm sixteen", b"P5 1400 1400 999\n" + bytes(2 * side * side)
+    yield "avif alpha", encoded(clear, "AVIF", speed=10, subsampling="4:4:4", **turned)
+    fast = {"chroma": 444, "enc_params": {"preset": "ultrafast"}}
+    yield "heif alpha", encoded(clear, "HEIF", **fast, **turned)
 
 
 @needs_measure
@@ -187,6 +191,7 @@ def bombs():
     yield "numbers", tiff({256: [9] * 2_000_000, 257: [9], 258: [8]}, [b"x"]), "too many numbers"
     yield "ppm", b"P3 10 10 255\n" + b"#\n" * 4_000_000, "more than 10000 remarks"
     yield "long line", png((1, 10**7), 8, GREY, rows), "a side of more than 1048576"
+    yield from heif_bombs()
 
 
 def test_bombs(child):

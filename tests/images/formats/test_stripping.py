@@ -47,7 +47,7 @@ def pixels(content):
 
 
 @pytest.mark.parametrize("orientation", SEEN)
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF"])
 def test_pictures_are_turned_upright(kind, orientation):
     picture = smooth(24, 40)
     held = pixels(encoded(picture, kind))

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.images.picture_files import encoded, exif, noise, smooth, tiff, tiff_of
+from tests.images.picture_files import encoded, noise, smooth, tiff, tiff_of
 from zshash.images.decoding import PictureError, decode
-from zshash.images.formats.tags import orientation
 from zshash.images.formats.tiff import strip_tiff
 
 COLOURS = noise(9, 14, 3)
@@ -23,24 +22,6 @@ def stripped(content):
     content = bytearray(content)
     found = strip_tiff(memoryview(content))
     return bytes(content), found
-
-
-@pytest.mark.parametrize("order", "<>")
-@pytest.mark.parametrize("number", range(1, 9))
-def test_orientation(order, number):
-    assert orientation(exif(number, order)) == number
-    assert orientation(exif(number, order)[6:]) == number
-
-
-@pytest.mark.parametrize(("kind", "form"), [(1, "B3x"), (3, "H2x"), (4, "I")])
-def test_orientation_in_other_numbers(kind, form):
-    tag = struct.pack("<HHI", 274, kind, 1) + struct.pack(f"<{form}", 5)
-    assert orientation(b"II*\0\x08\0\0\0\1\0" + tag) == 5
-
-
-@pytest.mark.parametrize("content", [b"", b"II", b"II*\0\x08\0\0\0", bytes(100), b"\xff" * 100])
-def test_no_orientation(content):
-    assert orientation(content) == 1
 
 
 @pytest.mark.parametrize("order", "<>")
