@@ -21,12 +21,12 @@ def digits():
 @pytest.mark.parametrize("name", list(zshash.methods()))
 @pytest.mark.filterwarnings("ignore:n_anchors=.* is larger:UserWarning")
 def test_a_pipeline_does_its_steps(name, digits):
-    X, y = digits[0][:80], digits[1][:80]
+    X, y = digits[0][:130], digits[1][:130]
     pipeline = make_pipeline(StandardScaler(), getattr(zshash, name)(random_state=0))
     bits = clone(pipeline).fit_transform(X, y)
     scaled = StandardScaler().fit_transform(X)
     np.testing.assert_array_equal(bits, pipeline[-1].fit(scaled, y).transform(scaled))
-    assert bits.shape == (80, 64)
+    assert bits.shape == (130, 64)
     assert bits.dtype == np.uint8
     names = pipeline[-1].get_feature_names_out()
     assert (names[0], names[-1]) == (f"{name.lower()}0", f"{name.lower()}63")
