@@ -19,6 +19,7 @@ from PIL import Image
 
 from tests.images.decoding_child import Child
 from tests.images.forged import KINDS, bases, hostile
+from tests.images.heif_files import FAST
 from tests.images.heif_files import bombs as heif_bombs
 from tests.images.picture_files import (
     GREY,
@@ -120,9 +121,8 @@ def large_pictures():
     yield "tiff sixteen", tiff_of(layer.astype(np.uint16), t338=[2], **zipped)
     yield "tiff floats", tiff_of(colours[..., 0].astype(np.float32), **zipped)
     yield "ppm sixteen", b"P5 1400 1400 999\n" + bytes(2 * side * side)
-    yield "avif alpha", encoded(clear, "AVIF", speed=10, subsampling="4:4:4", **turned)
-    fast = {"chroma": 444, "enc_params": {"preset": "ultrafast"}}
-    yield "heif alpha", encoded(clear, "HEIF", **fast, **turned)
+    yield "avif alpha", encoded(clear, "AVIF", subsampling="4:4:4", **FAST["AVIF"], **turned)
+    yield "heif alpha", encoded(clear, "HEIF", chroma=444, **FAST["HEIF"], **turned)
 
 
 @needs_measure

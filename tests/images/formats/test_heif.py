@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image, features
 
-from tests.images.heif_files import poked
+from tests.images.heif_files import poked, told
 from tests.images.picture_files import encoded, exif, noise, smooth
 from zshash.images import decoding
 from zshash.images.decoding import PictureError, decode
@@ -112,8 +112,8 @@ def test_size_and_notes(kind, size, up):
     notes = Image.Exif()
     notes[274], notes[271] = up, "a maker"
     content = encoded(smooth(*size), kind, exif=notes.tobytes())
-    held, told = heif_about(memoryview(content))
-    assert told == decode(content).size
+    held, shown = heif_about(memoryview(content))
+    assert shown == decode(content).size
     assert b"a maker" in bytes(held)
     assert orientation(held) in (1, up)
 
@@ -129,6 +129,20 @@ def test_files_of_no_picture(kind):
     ]:
         with pytest.raises(PictureError, match=f"^{message}$"):
             decode(poked(content, *damage))
+
+
+def announced(content):
+    return strip(memoryview(bytearray(content)), "HEIF").pixels
+
+
+def test_announced_sizes():
+    assert announced(encoded(smooth(200, 320), "HEIF")) == 200 * 320
+    assert announced(encoded(smooth(199, 319), "HEIF")) in (199 * 319, 200 * 320)  # whole blocks
+    assert announced(encoded(smooth(200, 320), "HEIF", tile_size=64)) == 4 * 5 * 64 * 64
+    tiny = encoded(smooth(20, 20), "HEIF")
+    assert announced(tiny) == 64 * 64 == announced(told(tiny, 20, 20))
+    assert announced(told(tiny, 64, 60)) == 64 * 60
+    assert announced(told(tiny, 900, 800)) == 900 * 800
 
 
 def test_heic_without_its_package(monkeypatch):

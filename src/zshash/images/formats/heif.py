@@ -18,6 +18,7 @@ NOTHING, FREE = b"zSHa", b"free"  # names of items and boxes that decoders pass 
 ALPHA = (b"urn:mpeg:hevc:2015:auxid:1\0", b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0")
 MOST_BRANDS = 64
 MOST_TILES = 1000
+PADDING = 8  # an eighth of the picture, around it to fill up blocks and tiles
 
 
 def brand_kind(content: memoryview) -> str | None:
@@ -93,13 +94,13 @@ def _tiles(items: Items, number: int) -> list[int]:
 
 
 def _area(content: memoryview, items: Items, number: int) -> int:
-    """Pixels that a decoder holds and works on for an item."""
-    tiles = _tiles(items, number)
-    if not tiles:
-        return _coded_area(content, items, number)
-    areas = {tile: _coded_area(content, items, tile) for tile in set(tiles)}
-    work = sum(areas[tile] for tile in tiles)
-    return max(work, _told_area(content, items, number), _grid_area(items.read(content, number)))
+    """Pixels that a decoder holds and works on for an item, as many as told if they are padded."""
+    told, tiles = _told_area(content, items, number), _tiles(items, number)
+    areas = {part: _coded_area(content, items, part) for part in {*tiles} or {number}}
+    if tiles:
+        told = max(told, _grid_area(items.read(content, number)))
+    work = sum(areas[part] for part in tiles or [number])
+    return told if work <= told + told // PADDING else work
 
 
 def _grid_area(grid: memoryview) -> int:
@@ -118,7 +119,7 @@ def _coded_area(content: memoryview, items: Items, number: int) -> int:
     else:
         name = (kind or b"nothing").decode("ascii", "replace")
         raise NotRead(f"coded in a way that is not read: {name}")
-    return max(area, _told_area(content, items, number))
+    return area
 
 
 def _told_area(content: memoryview, items: Items, number: int) -> int:
