@@ -505,3 +505,9 @@ def test_folders_of_dates_are_learned_without_labels(tmp_path):
             tmp_path, reader=reader, n_bits=16, effort="fast", aliases={"Rex": "dog"}
         )
     assert model.notes["seen"] == ["2021", "DCIM", "Rex", "tabby"]
+
+
+def test_unseen_categories_may_be_numbers():
+    X, y = np.random.RandomState(0).randn(40, 12), np.repeat([5, 7], 20)
+    model = zshash.fit(X, y, method="LSH", n_bits=8, unseen=[7])
+    assert (model.notes["unseen"], model.seen) == (["7"], ("5",))

@@ -1,6 +1,5 @@
 """Seeded splits of a data set into training samples, queries and database."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from zshash._warnings import warn_user
 from zshash.codes import check_integer
 from zshash.datasets.data import bears
 
@@ -194,11 +194,7 @@ def draw_training(
         return candidates
     check_integer("n_train", n_train, 1)
     if n_train > len(candidates):
-        warnings.warn(
-            f"only {len(candidates)} samples to train on: using all of them",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn_user(f"only {len(candidates)} samples to train on: using all of them")
         return candidates
     return np.sort(rng.choice(candidates, size=n_train, replace=False))
 

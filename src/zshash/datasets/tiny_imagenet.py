@@ -1,10 +1,10 @@
 """Tiny-ImageNet-200 as it is published."""
 
-import warnings
 from pathlib import Path
 
 import numpy as np
 
+from zshash._warnings import warn_user
 from zshash.datasets.data import DataError, Pictures, read_lines
 from zshash.datasets.listing import contents, pictures_below
 from zshash.datasets.synset_names import is_synset, synset_names, tell_apart
@@ -48,9 +48,7 @@ def read_tiny_imagenet(path: str | Path) -> Pictures:
         raise DataError(f"{home}: no pictures in train and val")
     synsets = sorted({synset for _, synset in labelled})
     if missing := sorted(known - set(synsets)):
-        warnings.warn(
-            f"{home}: no pictures of {', '.join(missing)}: left out", UserWarning, stacklevel=2
-        )
+        warn_user(f"{home}: no pictures of {', '.join(missing)}: left out")
     places = {synset: number for number, synset in enumerate(synsets)}
     return Pictures(
         tuple(picture for picture, _ in labelled),

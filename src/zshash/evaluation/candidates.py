@@ -4,7 +4,6 @@ grid → candidates; categories held out → folds; every candidate on every fol
 """
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
 from zshash._threads import all_cores
+from zshash._warnings import warn_user
 from zshash.codes import check_integer
 from zshash.datasets import Dataset, PseudoUnseenSplit, Split
 from zshash.evaluation.protocol import Protocol, learned_from
@@ -162,7 +162,7 @@ def run_all(
         found.append(head | result)
         told |= dict.fromkeys(said)
     for category, message in told:
-        warnings.warn(message, category, stacklevel=4)
+        warn_user(message, category)
     return found
 
 

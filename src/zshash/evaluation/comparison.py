@@ -1,13 +1,13 @@
 """Methods side by side: every one at every code length, on the same splits."""
 
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from zshash._files import write_whole
+from zshash._warnings import warn_user
 from zshash.datasets import DataError, Dataset
 from zshash.datasets.opening import NAMES
 from zshash.evaluation.protocol import Protocol, Setup, checksum, run_setup, setup_name, versions
@@ -252,7 +252,7 @@ def compare(
     for found in known:
         record = found or next(runs)[1]
         for note in set(record.get("notes", ())) - said if found is None else ():
-            warnings.warn(note, UserWarning, stacklevel=2)
+            warn_user(note)
             said.add(note)
         yield record
 

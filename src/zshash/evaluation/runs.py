@@ -12,13 +12,13 @@ Both are a `Store`: this is all that plans and runs need.
 
 import json
 import time
-import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from zshash._files import write_whole
+from zshash._warnings import warn_user
 from zshash.datasets import DataError
 from zshash.evaluation.protocol import versions
 from zshash.evaluation.tasks import FiledTask, Record, Task
@@ -179,7 +179,7 @@ class RunFolder:
             return Result(task, content[RUNS], str(content["checksum"]))
         except (ValueError, KeyError, OSError):
             message = f"{path}: damaged, or not a result of this task: it does not count"
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warn_user(message)
             return Result(task)
 
     def key(self, task: FiledTask, seed: int) -> Hashable:

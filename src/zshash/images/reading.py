@@ -6,7 +6,6 @@ pictures → keys → which features are in the store? → the others through th
 import hashlib
 import os
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from zshash._cache import cache_folder
 from zshash._progress import is_watched, progress_bar
+from zshash._warnings import warn_user
 from zshash.datasets import DataError, Dataset, Pictures, open_data
 from zshash.datasets.folders import warn_of_plain
 from zshash.images.extractor import Extractor
@@ -26,7 +26,7 @@ from zshash.images.networks import DEFAULT, extractor, fetches
 from zshash.images.store import FeatureStore, file_key, picture_keys
 
 if TYPE_CHECKING:
-    from zshash.images.pipeline import Batch
+    from zshash.images.pipeline import Also, Batch
 
 __all__ = ["ExtractorError", "PictureReader", "PictureWarning", "described", "warn_of_failures"]
 
@@ -204,11 +204,11 @@ class PictureReader:
             first = next(iter(failures.values()))
             several = f"none of the {len(data)} pictures could be used, the first one: "
             raise DataError(first if len(data) == 1 else several + first)
-        warn_of_failures(list(failures.values()), len(data), stacklevel=4)
+        warn_of_failures(list(failures.values()), len(data))
         return dataset, failures
 
     def try_features(
-        self, data: Pictures, store: FeatureStore | None = None
+        self, data: Pictures, store: FeatureStore | None = None, also: "Also | None" = None
     ) -> tuple[Dataset, dict[int, str]]:
         """Features of the pictures that can be read; rows of the other pictures, with reasons.
 
@@ -217,10 +217,12 @@ class PictureReader:
         data : Pictures
         store : FeatureStore, optional
             Store that the method `store` made for these pictures, or for more pictures.
+        also : callable, optional
+            Gets the row and the pixels of each picture whose features are not in the store yet.
         """
         keys = picture_keys(data.sources)
         store = self.store(data) if store is None else store
-        failures = self._extract(data, keys, store)
+        failures = self._extract(data, keys, store, also)
         good = [row for row in range(len(data)) if row not in failures]
         paths = data.paths
         dataset = Dataset(
@@ -234,7 +236,11 @@ class PictureReader:
         return dataset, failures
 
     def _extract(
-        self, data: Pictures, keys: Sequence[bytes], store: FeatureStore
+        self,
+        data: Pictures,
+        keys: Sequence[bytes],
+        store: FeatureStore,
+        also: "Also | None" = None,
     ) -> dict[int, str]:
         """Add missing features to the store; return the rows that can not be read, with reasons."""
         from zshash.images.decoding import PictureError
@@ -249,7 +255,8 @@ class PictureReader:
         failures: dict[int, str] = {}
         try:
             with self._bar(sum(map(len, missing))) as bar:
-                for batch in extract_batches(self.network, data.sources, missing, self.limits):
+                found = extract_batches(self.network, data.sources, missing, self.limits, also)
+                for batch in found:
                     batch = self._unchanged(batch, data.sources, keys)
                     if batch.failures and self.on_error == "fail":
                         raise PictureError(next(iter(batch.failures.values())))
@@ -258,9 +265,7 @@ class PictureReader:
                     bar.update(len(batch.rows) + len(batch.failures))
         except KeyboardInterrupt:
             if store.folder:
-                warnings.warn(
-                    "interrupted; the same command goes on from here", UserWarning, stacklevel=3
-                )
+                warn_user("interrupted; the same command goes on from here")
             raise
         finally:
             store.flush()
@@ -297,24 +302,21 @@ class PictureReader:
         try:
             return FeatureStore(cache_folder("features", f"{name[:40]}-{digest}"), dimension)
         except OSError as error:
-            warnings.warn(
+            warn_user(
                 f"features are not kept: {error.filename}: {error.strerror}; ZSHASH_CACHE can name "
-                "another folder",
-                UserWarning,
-                stacklevel=4,
+                "another folder"
             )
             return FeatureStore(None, dimension)
 
 
-def warn_of_failures(messages: Sequence[str], total: int, stacklevel: int = 2) -> None:
+def warn_of_failures(messages: Sequence[str], total: int) -> None:
     """Warn which pictures are left out, and how many."""
     for message in messages[:MAX_REPORTED]:
-        warnings.warn(message, PictureWarning, stacklevel=stacklevel + 1)
+        warn_user(message, PictureWarning)
     if messages:
-        warnings.warn(
+        warn_user(
             f"{len(messages)} of {total} pictures could not be used and are left out",
             PictureWarning,
-            stacklevel=stacklevel + 1,
         )
 
 

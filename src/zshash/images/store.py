@@ -9,7 +9,6 @@ import hashlib
 import os
 import secrets
 import time
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from zshash._files import write_whole
+from zshash._warnings import warn_user
 
 __all__ = ["FeatureStore", "file_key", "picture_keys"]
 
@@ -106,7 +106,7 @@ class FeatureStore:
             if features.shape != (len(keys), self.dimension):
                 raise ValueError(f"{path}: features of another network")
         except ValueError as error:
-            warnings.warn(f"{error}; making its features again", UserWarning, stacklevel=3)
+            warn_user(f"{error}; making its features again")
             with suppress(OSError):
                 path.unlink()
         else:

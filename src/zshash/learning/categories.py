@@ -77,6 +77,7 @@ def find_categories(dataset: Labelled, names: Sequence[str]) -> NDArray[np.int64
         return np.empty(0, dtype=np.int64)
     if dataset.labels is None:
         raise DataError("the data has no labels, so no category of it can be named")
+    names = [str(name) for name in names]  # labels may be numbers
     exact = {name: [number] for number, name in enumerate(dataset.names)}
     known = _spellings(dataset)
     found = [exact.get(name) or known.get(normalise(name), []) for name in names]

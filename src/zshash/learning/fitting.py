@@ -2,7 +2,6 @@
 
 import os
 import time
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -327,7 +326,7 @@ def _training_rows(
     if not takes_all and not labelled.all():
         lost = int((~labelled).sum())
         message = f"{lost} of {len(data)} samples have no label and are not trained on"
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn_user(message)
         is_good &= labelled
     rows = np.flatnonzero(is_good)
     if not rows.size:

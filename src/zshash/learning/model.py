@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash._files import write_whole
+from zshash._warnings import warn_user
 from zshash.datasets import DataError, Dataset, Pictures
 from zshash.hashing import files
 from zshash.hashing.hasher import Hasher
@@ -185,11 +185,9 @@ class Model:
         """The reader that turns pictures into features by the model's own network."""
         own = self._own_extractor
         if own is None:
-            warnings.warn(
+            warn_user(
                 f"{self.name} does not say which network made the features that it was trained "
-                f"on; pictures now go through {self.reader.network.name}",
-                UserWarning,
-                stacklevel=5,
+                f"on; pictures now go through {self.reader.network.name}"
             )
         return self.reader.like(own) if own else self.reader
 

@@ -1,6 +1,5 @@
 """Features in shards: tables in a folder that together may be larger than memory."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from zshash._warnings import warn_user
 from zshash.datasets import DataError, Dataset
 from zshash.datasets.data import Labels
 from zshash.datasets.tables import has_features
@@ -88,11 +88,9 @@ def are_shards(source: str, reader: PictureReader, on_cluster: bool = False) -> 
         _check_labels(source, reader)
         return True
     if has_shards(path):
-        warnings.warn(
+        warn_user(
             f"{source}: it holds pictures and tables of features, and only the pictures are read: "
-            "to read the tables, put them into a folder of their own",
-            UserWarning,
-            stacklevel=2,
+            "to read the tables, put them into a folder of their own"
         )
     if on_cluster and not _is_table(path):
         missing = "" if path.exists() else "there is no such file or folder; "

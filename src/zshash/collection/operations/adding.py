@@ -64,7 +64,7 @@ def add_data(store: Store, data: Any, labels: Any, metadata: Any, sources: Any) 
                 else:
                     _add_features(store, part, own, report, bar.update)
         unreadable.remember(report.failures)
-    unreadable.warn(report.failures, total, stacklevel=4)
+    unreadable.warn(report.failures, total)
     return report.result()
 
 

@@ -56,7 +56,7 @@ def sync(
         memory = Unreadable(store)
         seen = _look_around(store, source, memory)
         done = _foreseen(store, seen) if dry_run else _do(store, seen, memory, keep_labels)
-    memory.warn(done.failures, len(seen.scope.paths), stacklevel=3)
+    memory.warn(done.failures, len(seen.scope.paths))
     return done._replace(told=len(memory.told))
 
 

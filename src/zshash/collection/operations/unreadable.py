@@ -122,9 +122,9 @@ class Unreadable:
                 yield message[:end]
             end = message.find(": ", end + 1)
 
-    def warn(self, messages: Sequence[str], total: int, stacklevel: int = 2) -> None:
+    def warn(self, messages: Sequence[str], total: int) -> None:
         """Warn of each file that could not be read, and of the number of those told before."""
-        warn_of_failures(messages, total, stacklevel + 1)
+        warn_of_failures(messages, total)
         if self.told:
             n = len(self.told)
             files = "file that can not be read was" if n == 1 else "files that can not be read were"
