@@ -60,18 +60,18 @@ def test_how_a_service_is_started(folder, served, monkeypatch):
     assert settings == {
         "host": "127.0.0.1", "port": 8000, "writable": False, "token": None, "hosts": (),
         "bytes": 20 * 2**20, "pixels": 40_000_000, "seconds": 30.0, "threads": 2, "waiting": 64,
-        "paths": False,
+        "paths": False, "places": False,
     }  # fmt: skip
     assert opened == []
     run(
         folder, "--host", "::1", "--port", 0, "--writable", "--token", "x" * 16, "--allow-host",
         "a.example", "--allow-host", "b.example", "--max-bytes", 5, "--max-pixels", 6,
-        "--timeout", 7, "--threads", 8, "--queue", 9, "--show-paths", "--open",
+        "--timeout", 7, "--threads", 8, "--queue", 9, "--show-paths", "--show-places", "--open",
     )  # fmt: skip
     assert served[1][2] == {
         "host": "::1", "port": 0, "writable": True, "token": "x" * 16,
         "hosts": ("a.example", "b.example"), "bytes": 5, "pixels": 6, "seconds": 7.0, "threads": 8,
-        "waiting": 9, "paths": True,
+        "waiting": 9, "paths": True, "places": True,
     }  # fmt: skip
     assert opened == ["http://127.0.0.1:8000/#token=secret"]
 

@@ -86,6 +86,12 @@ SERVICES = "zshash.services"
     help="Number of requests that may wait; more are refused.",
 )
 @click.option("--show-paths", "paths", is_flag=True, help="Tell clients the paths of the pictures.")
+@click.option(
+    "--show-places",
+    "places",
+    is_flag=True,
+    help="Tell clients where pictures were taken: latitude, longitude and altitude.",
+)
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 def serve(collection: Path, opens: bool, **settings: Any) -> None:
     """Serve COLLECTION over HTTP: a page to search it, and an API.

@@ -55,7 +55,10 @@ class Item(BaseModel):
     path: str | None = Field(
         default=None, description="Where the file is, if the server was started to show paths."
     )
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] = Field(
+        description="What is known of the item; its place only if the server was started to show "
+        "places."
+    )
     thumbnail: bool = Field(description="Whether the item has a small picture.")
 
 

@@ -17,7 +17,6 @@ from zshash.collection import Collection, Found, Item, Query
 from zshash.collection.operations.portraits import make_thumbnail
 from zshash.collection.operations.queries import Projected
 from zshash.collection.operations.ranking import project
-from zshash.collection.operations.where import names_field
 from zshash.datasets import Dataset
 from zshash.images import Limits, PictureReader
 from zshash.index.milvus import MilvusError
@@ -26,6 +25,7 @@ from zshash.web.about import MOST_FILES, About, picture_network
 from zshash.web.answers import to_json
 from zshash.web.atlas import items_left
 from zshash.web.errors import WRONG, ApiError
+from zshash.web.private import check_condition, shown
 from zshash.web.queries import ItemsQuery, SearchParameters, WhyQuery, condition
 from zshash.web.settings import Settings
 
@@ -129,10 +129,8 @@ class ServedCollection:
 
     def _condition(self, query: ItemsQuery) -> str | None:
         """Labels and condition as one condition; refuses fields that clients may not see."""
-        if query.where is not None and not self.settings.paths and names_field(query.where, "path"):
-            raise ApiError(
-                422, "where: path can not be used: this server was not started to show paths"
-            )
+        if query.where is not None:
+            check_condition(query.where, self.settings)
         return condition(query)
 
     def search_alone(self, question: Question, query: SearchParameters) -> bytes:
@@ -268,7 +266,7 @@ class ServedCollection:
             "code": item.code.hex(),
             "labels": list(item.labels),
             "file": self._file(item),
-            "metadata": item.metadata,
+            "metadata": shown(item.metadata, self.settings),
             "thumbnail": item.id in pictured,
         }
         if self.settings.paths:

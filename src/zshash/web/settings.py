@@ -45,6 +45,8 @@ class Settings:
         Number of requests of one kind that may wait; more are refused with status 429.
     paths : bool
         Whether clients see where on the disk a picture is, or its file name only.
+    places : bool
+        Whether clients see where on earth a picture was taken.
     """
 
     host: str = "127.0.0.1"
@@ -58,6 +60,7 @@ class Settings:
     threads: int = 2
     waiting: int = 64
     paths: bool = False
+    places: bool = False
 
     def __post_init__(self) -> None:
         token = self.token if self.token is not None else os.environ.get(VARIABLE) or None

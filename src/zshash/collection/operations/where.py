@@ -31,7 +31,7 @@ from zshash.collection.operations.where_sql import (
     negate,
 )
 
-__all__ = ["Condition", "WhereError", "metadata_fields", "names_field", "parse"]
+__all__ = ["Condition", "WhereError", "metadata_fields", "named_fields", "parse"]
 
 MAX_CHARACTERS = 10_000
 MAX_COMPARISONS = 100  # SQLite refuses an expression that is 1000 deep,
@@ -100,21 +100,19 @@ def metadata_fields(text: str) -> dict[str, Condition]:
     >>> list(metadata_fields("label = 'cat' and not camera.model = 'X'"))
     ['camera.model']
     """
-    reader = _Reader(text)
-    reader.whole()
-    own = [names for names in reader.fields if names[0] not in BUILT_IN]
+    own = [names for names in named_fields(text) if names[0] not in BUILT_IN]
     return {".".join(names): enclose(compare(names, "!=", [None])) for names in own}
 
 
-def names_field(text: str, field: str) -> bool:
-    """Whether a condition looks at a field of items.
+def named_fields(text: str) -> list[list[str]]:
+    """Fields that a condition looks at, each as the names that its dots divide.
 
-    >>> names_field("id = 1 or not path like '/a/%'", "path"), names_field("label = 'path'", "path")
-    (True, False)
+    >>> named_fields("id = 1 or not camera.model like 'path%'")
+    [['id'], ['camera', 'model']]
     """
     reader = _Reader(text)
     reader.whole()
-    return [field] in reader.fields
+    return reader.fields
 
 
 class Token(NamedTuple):
