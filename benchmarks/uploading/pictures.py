@@ -7,11 +7,12 @@ from functools import cache
 from random import Random
 
 import numpy as np
+import pillow_heif
 from PIL import Image
 
 __all__ = ["TYPES", "bombs", "hostile", "whole"]
 
-TYPES = ("jpeg", "png", "gif", "webp", "tiff", "bmp", "x-portable-pixmap")
+TYPES = ("jpeg", "png", "gif", "webp", "tiff", "bmp", "x-portable-pixmap", "avif", "heic", "dng")
 NUMBERS = (0, 1, 2, 7, 255, 256, 32_767, 65_535, 2**24 - 1, 2**31 - 1, 2**31, 2**32 - 1)
 
 
@@ -46,6 +47,17 @@ def whole() -> dict[str, bytes]:
         "ppm": _file(image, "PPM"),
         "ppm grey": _file(image.convert("L"), "PPM"),
         "ppm words": b"P3 # so\n2 1 255 1 2 3 4 5 6",
+        "avif": _file(image, "AVIF", exif=_notes()),
+        "avif clear": _file(clear, "AVIF", xmp=b"<words/>"),
+        "avif frames": _file(image, "AVIF", **frames),
+        "heic": _heic(image, exif=_notes().tobytes()),
+        "heic clear": _heic(clear),
+        "heic tiles": _heic(image.resize((140, 100)), tile_size=64),
+        "heic small one": _heic(image.resize((140, 100)), thumbnails=[32]),
+        "dng": _dng(_file(image, "JPEG")),
+        "raf": b"FUJIFILMCCD-RAW ".ljust(84, b"\0")
+        + struct.pack(">II", 92, 9999)
+        + _file(image, "JPEG"),
     }
 
 
@@ -53,6 +65,32 @@ def _file(image: Image.Image, kind: str, **options: object) -> bytes:
     file = io.BytesIO()
     image.save(file, kind, **options)
     return file.getvalue()
+
+
+def _heic(image: Image.Image, **options: object) -> bytes:
+    file = io.BytesIO()
+    pillow_heif.from_pillow(image).save(file, **options)
+    return file.getvalue()
+
+
+def _notes() -> Image.Exif:
+    """Notes of a camera: the picture lies on its side, and where it was taken."""
+    notes = Image.Exif()
+    notes[274], notes[272] = 6, "X100"
+    notes.get_ifd(34853).update({1: "N", 2: (47.0, 22.0, 7.5), 3: "E", 4: (11.0, 1.0, 2.0)})
+    return notes
+
+
+def _dng(preview: bytes) -> bytes:
+    """The file of a camera: a directory with a preview, and behind it one of the sensor."""
+    first = [(259, 3, 6), (274, 3, 6), (513, 4, 104), (514, 4, len(preview))]
+    sensor = [(256, 3, 80), (257, 3, 60), (262, 3, 32803)]
+    content = b"II*\0" + struct.pack("<I", 8)
+    for tags, behind in ((first, 62), (sensor, 0)):
+        content += struct.pack("<H", len(tags))
+        content += b"".join(struct.pack("<HHII", code, kind, 1, n) for code, kind, n in tags)
+        content += struct.pack("<I", behind)
+    return content + preview
 
 
 @cache
@@ -80,7 +118,16 @@ def bombs() -> dict[str, bytes]:
         "ppm huge": b"P6 99999999 99999999 255\n" + bytes(100),
         "ppm digits": b"P6 " + b"9" * 100_000 + b" 1 255\n",
         "zeros": bytes(5_000_000),
+        "avif large": _smaller_told(_file(grey, "AVIF", speed=10)),
+        "heic large": _smaller_told(_heic(grey, enc_params={"preset": "ultrafast"})),
+        "heic parts": whole()["heic"] + b"\0\0\0\x08free" * 1_000_000,
     }
+
+
+def _smaller_told(content: bytes) -> bytes:
+    """A picture that is larger than the boxes around it tell."""
+    start = content.index(b"ispe") + 8
+    return content[:start] + struct.pack(">II", 64, 64) + content[start + 8 :]
 
 
 def _chunk(body: bytes) -> bytes:
