@@ -16,7 +16,7 @@ PYTEST = OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4 PYTHONDONTWRITEBYTECO
 
 .PHONY: demo test test-all test-rest check bench compare reproduce study names browser milvus torch wheel format clean
 
-demo: $(READY) ## train on eight digits, find the two that nobody labelled
+demo: $(READY) ## an album of drawings without labels, searched by name
 	$(BIN)/zshash demo --output zshash-demo.html
 
 test: $(READY) ## every test and doctest that needs nothing but the packages of .venv

@@ -22,6 +22,9 @@ MUST_HOLD = (
     "zshash/py.typed",
     "zshash/semantics/data/nouns.npz",
     "zshash/semantics/data/LICENSE.wordnet",
+    "zshash/studies/demo/pictures/001.webp",
+    "zshash/studies/demo/pictures/CREDITS.md",
+    "zshash/studies/demo/pictures/LICENSE.openclipart",
     "zshash/web/static/index.html",
     "zshash/web/static/style.css",
 )
@@ -53,6 +56,32 @@ def run(*command: str | Path, folder: Path) -> str:
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def show_digits(binaries: Path, folder: Path) -> None:
+    """Show the part of the demonstration that needs no extra; the whole must say what it needs."""
+    command = [binaries / "zshash", "demo", "--bits", "16", "--seeds", "1"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 2 or "pip install 'zshash[images]'" not in done.stderr:
+        sys.exit(f"the demo does not say what it needs:\n{done.stdout}{done.stderr}")
+    output = run(*command, "--digits", folder=folder)
+    check_page(output, folder / "zshash-demo.html")
+
+
+def show_clipart(binaries: Path, folder: Path) -> None:
+    """Show the whole demonstration, and search the album that it has made."""
+    command = ("demo", "--seeds", "1", "--album", "clipart", "-o", "clipart.html")
+    output = run(binaries / "zshash", *command, folder=folder)
+    check_page(output, folder / "clipart.html")
+    found = run(binaries / "zshash", "search", "clipart", "--name", "guitar", folder=folder)
+    if ".webp" not in found:
+        sys.exit(f"a name did not find a drawing:\n{found}")
+
+
+def check_page(output: str, page: Path) -> None:
+    """Exit if the demonstration has not written its page."""
+    if not page.is_file():
+        sys.exit(f"the installed demo wrote no page:\n{output}")
 
 
 def search_pictures(binaries: Path, wheel: Path, folder: Path) -> None:
@@ -123,10 +152,9 @@ def main() -> None:
         binaries = folder / "env" / "bin"
         run(binaries / "pip", "install", "--quiet", wheel, folder=folder)
         run(binaries / "python", "-c", USE, folder=folder)
-        output = run(binaries / "zshash", "demo", "--bits", "16", "--seeds", "1", folder=folder)
-        if not (folder / "zshash-demo.html").is_file():
-            sys.exit(f"the installed demo wrote no page:\n{output}")
+        show_digits(binaries, folder)
         search_pictures(binaries, wheel, folder)
+        show_clipart(binaries, folder)
         serve(binaries, wheel, folder)
         reproduce(binaries, wheel, folder)
         print(f"{wheel.name}: {wheel.stat().st_size / 2**20:.1f} MiB, installs and runs by itself")
