@@ -1,9 +1,9 @@
 """Picture files decoded to pixels, without crashes and within limits, whatever the files hold.
 
 Only formats that people keep pictures in are read, no scripts (EPS) and no drawings. Of an
-animation the first frame counts. Pictures are turned upright as the camera noted; palettes,
-transparency, sixteen bits and inks (CMYK) become plain RGB of eight bits. Colour profiles are
-ignored.
+animation the first frame counts, of the file of a camera (RAW) the largest preview in it. Pictures
+are turned upright as the camera noted; palettes, transparency, sixteen bits and inks (CMYK) become
+plain RGB of eight bits. Colour profiles are ignored.
 """
 
 import os
