@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from zshash import MTH, Collection, Found
-from zshash.datasets import digits
+from zshash.datasets import Dataset, digits
 
 FILES = {
     "Tiny-ImageNet, 1,280 features": "tiny100_lite0_1280.npz",
@@ -57,7 +57,7 @@ def rank(title: str, data: Data, n: int, effort: str, folder: Path) -> None:
     """Print how well an album of n items ranks, with and without re-ranking."""
     order = np.random.RandomState(0).permutation(len(data[0]))[: n + N_QUERIES]
     X, y = data[0][order], data[1][order]
-    queries, truth = X[:N_QUERIES], y[:N_QUERIES]
+    queries, truth = Dataset(X[:N_QUERIES]), y[:N_QUERIES]
     hasher = MTH(n_bits=64, effort=effort, random_state=0).fit(X[N_QUERIES:])
     with Collection.create(folder, hasher, keep_features=True) as album:
         album.add(X[N_QUERIES:])

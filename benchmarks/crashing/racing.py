@@ -8,7 +8,7 @@ item that is always there is missing.
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from crashing.albums import columns, make_album
 from crashing.world import N_BITS, N_POOL, READER, Pool
 from zshash import Collection
 from zshash.codes import hamming, unpack
-from zshash.collection import Found
 
 __all__ = ["FIXED", "NAMES", "QUERIES", "Got", "Truth", "number_in"]
 
@@ -73,7 +72,7 @@ class Truth:
             self.names.append({})
             for name in NAMES:
                 scores = np.full(N_POOL, np.nan)
-                found = cast(Found, album.search(name=name, k=N_POOL))
+                found = album.search(name=name, k=N_POOL)
                 for match in found:
                     scores[number_in(match.path)] = match.score
                 self.names[model][name] = scores

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +40,7 @@ from zshash.collection.operations.fields import (
     check_sources,
 )
 from zshash.collection.operations.inputs import Columns
-from zshash.collection.operations.queries import Query, make_queries
+from zshash.collection.operations.queries import Many, Page, Picture, Query, make_queries
 from zshash.collection.operations.refitting import Recipe
 from zshash.collection.results import Added, Found, Relocated, Synced, Verified, View
 from zshash.collection.storage.files import is_model
@@ -54,6 +54,9 @@ from zshash.learning.names import Meaning, NearName
 from zshash.learning.sources import reader_for
 
 __all__ = ["Collection"]
+
+Names = str | Sequence[str]
+Words = Names | Mapping[str, float] | None
 
 
 class Collection:
@@ -465,12 +468,44 @@ class Collection:
         """Path where the picture of an item should be, or None if that is unknown."""
         return copies.picture(self._store, self[number])
 
+    @overload
+    def search(
+        self, query: Picture, *, name: Words = ..., without: Names = ..., **page: Unpack[Page]
+    ) -> Found: ...
+    @overload
+    def search(
+        self, query: Many, *, name: Words = ..., without: Names = ..., **page: Unpack[Page]
+    ) -> list[Found]: ...
+    @overload
+    def search(
+        self, *, name: str | Mapping[str, float], without: Names = ..., **page: Unpack[Page]
+    ) -> Found: ...
+    @overload
+    def search(self, *, name: list[str] | tuple[str, ...], **page: Unpack[Page]) -> list[Found]: ...
+    @overload
+    def search(self, *, item: int, **page: Unpack[Page]) -> Found: ...
+    @overload
+    def search(self, *, item: list[int] | Ids, **page: Unpack[Page]) -> list[Found]: ...
+    @overload
+    def search(self, *, code: bytes, **page: Unpack[Page]) -> Found: ...
+    @overload
+    def search(
+        self,
+        query: Any = ...,
+        *,
+        name: Words = ...,
+        without: Names = ...,
+        item: ArrayLike | None = ...,
+        code: bytes | ArrayLike | None = ...,
+        values: ArrayLike | None = ...,
+        **page: Unpack[Page],
+    ) -> Found | list[Found]: ...
     def search(
         self,
         query: Any = None,
         *,
-        name: str | Sequence[str] | Mapping[str, float] | None = None,
-        without: str | Sequence[str] = (),
+        name: Words = None,
+        without: Names = (),
         item: int | ArrayLike | None = None,
         code: bytes | ArrayLike | None = None,
         values: ArrayLike | None = None,
@@ -542,7 +577,7 @@ class Collection:
         PictureWarning
             If one of many pictures can not be read; nothing is found for it.
         """
-        page = {"k": k, "radius": radius, "offset": offset, "distance": distance}
+        page: dict[str, Any] = {"k": k, "radius": radius, "offset": offset, "distance": distance}
         page |= {"rerank": rerank, "model": model}
         queries, is_many = make_queries(query, name, item, code, values, without, **page)
         found = self.search_each(queries, where=where)

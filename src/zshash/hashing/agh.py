@@ -84,7 +84,7 @@ class AGH(AnchorGraphHasher):
         n_layers=2,
         normalize=True,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.n_anchors = n_anchors
         self.n_nearest = n_nearest

@@ -100,7 +100,7 @@ class COSDISH(LinearHasher, SupervisedHasher):
         solver="greedy",
         normalize=True,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.n_columns = n_columns
         self.n_resamplings = n_resamplings

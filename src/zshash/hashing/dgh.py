@@ -101,7 +101,7 @@ class DGH(AnchorGraphHasher):
         max_iter=20,
         normalize=True,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.rho = rho
         self.n_anchors = n_anchors

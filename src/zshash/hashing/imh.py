@@ -88,7 +88,7 @@ class IMH(AnchorGraphHasher):
         perplexity=10.0,
         normalize=True,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.embedding = embedding
         self.n_anchors = n_anchors

@@ -80,7 +80,7 @@ class ITQ(SumHasher, RotatedAxes):
     (3, 4)
     """
 
-    def __init__(self, n_bits=64, *, n_iter=50, normalize=True, random_state=None):
+    def __init__(self, n_bits=64, *, n_iter=50, normalize=True, random_state=None) -> None:
         self.n_bits = n_bits
         self.n_iter = n_iter
         self.normalize = normalize
@@ -138,7 +138,7 @@ class CCAITQ(RotatedAxes, SupervisedHasher):
 
     def __init__(
         self, n_bits=64, *, n_iter=50, regularization=1e-4, normalize=True, random_state=None
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.n_iter = n_iter
         self.regularization = regularization

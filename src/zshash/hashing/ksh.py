@@ -107,7 +107,7 @@ class KSH(KernelHasher):
         max_iter=500,
         tolerance=1e-2,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.n_anchors = n_anchors
         self.n_labeled = n_labeled
@@ -180,7 +180,7 @@ class Residual:
     signs h, R @ h is exact while r·l is below 2²⁴.
     """
 
-    def __init__(self, pairs, n_bits):
+    def __init__(self, pairs, n_bits) -> None:
         self._groups = pairs.groups
         similar = pairs.between_groups()
         self._table = n_bits * np.where(similar, 1, -1).astype(np.float32)  # (g, g) of rS

@@ -104,7 +104,7 @@ class LFH(LinearHasher, SupervisedHasher):
         center=True,
         normalize=True,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.beta = beta
         self.lam = lam

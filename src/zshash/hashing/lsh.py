@@ -44,7 +44,7 @@ class LSH(SumHasher, LinearHasher):
     (3, 4)
     """
 
-    def __init__(self, n_bits=64, *, center=True, normalize=True, random_state=None):
+    def __init__(self, n_bits=64, *, center=True, normalize=True, random_state=None) -> None:
         self.n_bits = n_bits
         self.center = center
         self.normalize = normalize

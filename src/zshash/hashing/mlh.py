@@ -122,7 +122,7 @@ class MLH(LinearHasher, SupervisedHasher):
         weight_decay=1e-2,
         max_iter=4000,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.rho = rho
         self.loss_scale = loss_scale
@@ -230,7 +230,7 @@ class PairDraw:
     similar, or none is, so are the pairs of a batch.
     """
 
-    def __init__(self, pairs, batch_size, similar_share, rng):
+    def __init__(self, pairs, batch_size, similar_share, rng) -> None:
         self._pairs = pairs
         by_label = sparse.csr_array(pairs.labels)[pairs.groups].tocsc()
         self._members, self._starts = by_label.indices, by_label.indptr

@@ -173,7 +173,7 @@ class MTH(SemanticHasher):
         n_steps=None,
         normalize=True,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.effort = effort
         self.lookup = lookup

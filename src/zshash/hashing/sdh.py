@@ -111,7 +111,7 @@ class SDH(SumHasher, KernelHasher):
         n_sweeps=10,
         max_iter=5,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.n_anchors = n_anchors
         self.anchors = anchors

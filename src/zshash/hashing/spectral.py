@@ -59,7 +59,7 @@ class SpectralHashing(LinearHasher):
     (3, 4)
     """
 
-    def __init__(self, n_bits=64, *, normalize=True, random_state=None):
+    def __init__(self, n_bits=64, *, normalize=True, random_state=None) -> None:
         self.n_bits = n_bits
         self.normalize = normalize
         self.random_state = random_state

@@ -103,7 +103,7 @@ class SSH(SumHasher, LinearHasher, SupervisedHasher):
         alpha=1.0,
         normalize=True,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.variant = variant
         self.n_labeled = n_labeled

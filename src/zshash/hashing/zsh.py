@@ -128,7 +128,7 @@ class ZSH(SemanticHasher, SumHasher, KernelHasher):
         max_iter=10,
         init_scale=35.0,
         random_state=None,
-    ):
+    ) -> None:
         self.n_bits = n_bits
         self.n_anchors = n_anchors
         self.anchors = anchors

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ __all__ = [
     "BITS",
     "DISTANCES",
     "REAL",
+    "Many",
+    "Page",
+    "Picture",
     "Projected",
     "Query",
     "Sample",
@@ -35,6 +38,21 @@ ONE = "a search needs exactly one of query, name, item, code and values, or a qu
 PICTURE = "give the path or the bytes of a picture, its pixels (uint8), or features (d,)"
 
 Values = NDArray[np.floating[Any]]
+Picture = str | os.PathLike[str] | bytes
+ListOfPictures = list[str] | list[Path] | list[bytes] | list[Picture] | tuple[Picture, ...]
+Many = ListOfPictures | Dataset | Pictures
+
+
+class Page(TypedDict, total=False):
+    """Arguments of `Collection.search` that say how is searched, and not what for."""
+
+    k: int | None
+    radius: int | None
+    offset: int
+    where: str | None
+    distance: str | None
+    rerank: int | None
+    model: str | None
 
 
 class Sample(NamedTuple):
