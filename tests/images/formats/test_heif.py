@@ -131,6 +131,14 @@ def test_files_of_no_picture(kind):
             decode(poked(content, *damage))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("behind", [b"xyz", b"\xff" * 100, bytes(7) + b"\1" + bytes(50)])
+def test_something_else_behind_a_picture(kind, behind):
+    content = encoded(PICTURE, kind, exif=exif(6))
+    assert_array_equal(pixels(content + behind), pixels(content))
+    assert heif_about(memoryview(content + behind))[1] == (48, 80)
+
+
 def announced(content):
     return strip(memoryview(bytearray(content)), "HEIF").pixels
 

@@ -4,7 +4,7 @@ A file is a row of boxes, and a box may hold boxes.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 __all__ = ["MOST_PARTS", "Box", "BoxReader", "boxes", "only"]
@@ -46,7 +46,7 @@ def boxes(content: memoryview, start: int = 0, end: int | None = None) -> Iterat
     raise ValueError(TOO_MANY)
 
 
-def only(found: Iterator[Box], *names: bytes) -> dict[bytes, Box]:
+def only(found: Iterable[Box], *names: bytes) -> dict[bytes, Box]:
     """Boxes with these names, by their names.
 
     Raises

@@ -1,9 +1,10 @@
 """HEIC and AVIF files: only the picture itself is left, with its parts and its transparency."""
 
+import struct
 from collections.abc import Iterator
 
 from zshash.images.formats.announced import Announced, NotRead
-from zshash.images.formats.boxes import boxes, only
+from zshash.images.formats.boxes import Box, boxes, only
 from zshash.images.formats.coded import av1_pixels, hevc_pixels
 from zshash.images.formats.items import Items, read_items
 
@@ -44,23 +45,38 @@ def strip_heif(content: memoryview) -> Announced:
     Of a sequence the still picture stays, which is its first frame. Rotation is left to the
     decoder.
     """
-    items = _items(content)
+    row = _row(content)
+    items = _items(content, row)
     needed = list(_needed(content, items))
     pixels = max(_area(content, items, number) for number in needed)
     for place in _brands(content):
         brand = bytes(content[place : place + 4])
         content[place : place + 4] = STILL.get(brand, brand)
-    for box in boxes(content):
+    for box in row:
         if box.name not in KEPT:
             content[box.header + 4 : box.header + 8] = FREE
+    if row[-1].end + 8 <= len(content):
+        struct.pack_into(">I4s", content, row[-1].end, len(content) - row[-1].end, FREE)
     kept = {part for number in needed for part in (number, *_tiles(items, number))}
     for number in items.labels.keys() - kept:
         content[items.labels[number] : items.labels[number] + 4] = NOTHING
     return Announced(pixels=pixels)
 
 
-def _items(content: memoryview) -> Items:
-    found = only(boxes(content), b"ftyp", b"meta")
+def _row(content: memoryview) -> list[Box]:
+    """Boxes of a file, up to what is no box any more: some programs put something behind it."""
+    row: list[Box] = []
+    try:
+        for box in boxes(content):
+            row.append(box)
+    except ValueError:
+        if not {b"meta", b"mdat"}.issubset(box.name for box in row):
+            raise
+    return row
+
+
+def _items(content: memoryview, row: list[Box]) -> Items:
+    found = only(row, b"ftyp", b"meta")
     items = read_items(content, found[b"meta"]) if b"meta" in found else Items()
     if items.primary not in items.kinds:
         raise NotRead("no still picture in it")
@@ -141,7 +157,7 @@ def _number(content: memoryview, place: int) -> int:
 
 def heif_about(content: memoryview) -> tuple[memoryview, tuple[int, int]]:
     """Notes of the camera (EXIF), empty if there are none; upright width and height."""
-    items = _items(content)
+    items = _items(content, _row(content))
     return _notes(content, items), _upright_size(content, items)
 
 

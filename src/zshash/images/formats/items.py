@@ -127,7 +127,7 @@ def _pieces(reader: BoxReader, base: int, high: int, n_bytes: tuple[int, int, in
 
 def _read_properties(content: memoryview, box: Box, items: Items) -> None:
     inside = list(boxes(content, box.start, box.end))
-    store = only(iter(inside), b"ipco").get(b"ipco")
+    store = only(inside, b"ipco").get(b"ipco")
     known = [] if store is None else list(boxes(content, store.start, store.end))
     n_links = 0
     for each in inside:
