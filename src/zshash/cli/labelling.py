@@ -95,6 +95,7 @@ def _tell(collection: Path, n: int, labels: list[str], is_all: bool, finds_names
     how = "now" if is_all else "now, too"
     click.echo(f"{album}: {count(n, 'item', ' is', 's are')} labelled {names} {how}")
     if n and finds_names:
-        click.echo(f"zshash search {album} --name {shlex.quote(labels[0])} finds them first")
+        them = "it" if n == 1 else "them"
+        click.echo(f"zshash search {album} --name {shlex.quote(labels[0])} finds {them} first")
     if n:
         click.echo(f"zshash refit {album} learns from labels")

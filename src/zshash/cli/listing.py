@@ -1,5 +1,6 @@
 """The command that lists the items of a collection."""
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -94,8 +95,7 @@ def _write(opened: Collection, items: _counted, where: str | None, form: Form) -
     elif form is Form.JSON:
         write_json(facts_of(opened, item) for item in items)
     else:
-        for item in items:
-            click.echo(line_of(opened, item))
+        sys.stdout.writelines(f"{line_of(opened, item)}\n" for item in items)
         click.echo(count(items.n, "item", "", "s"))
     return items.n
 

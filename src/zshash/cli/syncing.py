@@ -80,8 +80,8 @@ def _tell_moved(
     if as_json:
         print_json({"moved": found.ids.tolist(), "missing": list(found.missing)})
         return
-    would = "would be" if dry_run else "are"
-    number = f"{count(found.ids.tolist(), 'item', '', 's')} {would} in {printable(str(new))} now"
+    number = count(found.ids.tolist(), "item", "", "s") + " in " + printable(str(new))
+    number = f"would find {number}" if dry_run else f"{number} now"
     _tell_some(found.missing)
     lost = f", {len(found.missing)} not there or of another size" if found.missing else ""
     click.echo(f"{printable(str(collection))}: {number}{lost}{_unchanged(dry_run)}")

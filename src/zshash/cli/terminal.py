@@ -121,6 +121,10 @@ def _one_line() -> Iterator[None]:
         yield
     except (click.exceptions.NoArgsIsHelpError, BrokenPipeError):
         raise
+    except click.MissingParameter as error:
+        verb = error.ctx.command_path if error.ctx else "zshash"
+        text = error.format_message().rstrip(".")
+        raise click.UsageError(f"{text}: {verb} --help tells what it takes") from error
     except click.UsageError as error:
         error.ctx = None  # with it, the usage would be printed too
         raise
@@ -141,6 +145,7 @@ def _message(error: Exception) -> str:
 def _hint(error: Exception) -> str:
     """Options to type, for errors whose message can not name them."""
     from zshash.collection.errors import NoFeatures
+    from zshash.collection.operations.sync_scope import MissingFolder
     from zshash.datasets.downloads import DownloadError
     from zshash.images.reading import ExtractorError
     from zshash.learning.aliases import AliasError
@@ -156,6 +161,8 @@ def _hint(error: Exception) -> str:
         return " (--meanings)"
     if isinstance(error, AliasError):
         return " (--alias, --aliases)"
+    if isinstance(error, MissingFolder):
+        return " (if it has moved: zshash sync ALBUM --moved OLD NEW)"
     if isinstance(error, NoFeatures):
         return " (zshash create --keep-features)"
     if isinstance(error, ExtractorError):

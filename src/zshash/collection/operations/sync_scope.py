@@ -14,7 +14,11 @@ from zshash.collection.storage.tables import rows_where
 from zshash.datasets import Pictures
 from zshash.datasets.listing import pictures_below
 
-__all__ = ["Scope", "below", "items_below", "scope_of"]
+__all__ = ["MissingFolder", "Scope", "below", "items_below", "scope_of"]
+
+
+class MissingFolder(CollectionError):  # noqa: N818, the folder is the error
+    """The folder of pictures that was asked for is not there; it may have moved."""
 
 
 class Scope(NamedTuple):
@@ -58,7 +62,7 @@ def scope_of(store: Store, source: str | Path) -> Scope:
         paths = [path for path in listed if os.path.lexists(path)]
         scope = Scope(root, paths, _items_at(store, listed), listed.__contains__)
     else:
-        raise CollectionError(
+        raise MissingFolder(
             f"{root}: there is no such folder, so nothing was added or removed; is its disk there?"
         )
     if scope.rows and not paths:
