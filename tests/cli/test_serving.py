@@ -77,7 +77,7 @@ def test_how_a_service_is_started(folder, served, monkeypatch):
 
 
 def test_no_collection(tmp_path, served):
-    assert "does not exist" in refused(tmp_path / "nowhere")
+    assert "zshash create makes a collection" in refused(tmp_path / "nowhere")
     assert "is no collection: zshash create makes one" in refused(tmp_path)
     assert served == []
 

@@ -168,7 +168,7 @@ def test_other_files(tmp_path):
     [
         ("cifar-10", r"^cifar-10: there is no such file or folder; did you mean 'cifar10'\?$"),
         ("Tiny_ImageNet", r"did you mean 'tiny-imagenet'\?"),
-        ("pictures", "there is no such file or folder; known data sets are cifar10, cifar100, "),
+        ("pictures", "there is no such file or folder; give a folder of pictures, "),
         ("data/mnist", "there is no such file or folder; give a folder"),
         ("imagenet.csv", "there is no such file or folder; give a folder"),
     ],

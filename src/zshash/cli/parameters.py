@@ -16,6 +16,7 @@ __all__ = [
     "LabelSource",
     "ModelFile",
     "OutputFile",
+    "Searched",
     "Text",
     "begins_with",
 ]
@@ -145,13 +146,15 @@ class ModelFile(click.Path):
     """The file of a model that is read."""
 
     def __init__(self) -> None:
-        super().__init__(exists=True, path_type=Path)
+        super().__init__(path_type=Path)
         self.name = "file"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
         """The path, if a model is there."""
         from zshash.hashing.files import is_model
 
+        if not Path(str(value)).exists():
+            self.fail(f"there is no file {str(value)!r}: give a file that fit wrote", param, ctx)
         path = Path(str(super().convert(value, param, ctx)))
         if path.is_dir():
             self.fail(f"{str(path)!r} is a folder: give a model file that fit wrote", param, ctx)
@@ -174,20 +177,32 @@ class Folder(click.Path):
         """The path, if it is not empty."""
         if not value:
             self.fail("the name of a folder is missing", param, ctx)
+        if Path(str(value)).is_file():
+            self.fail(f"{str(value)!r} is a file: choose another name", param, ctx)
         return Path(str(super().convert(value, param, ctx)))
 
 
-class CollectionFolder(click.Path):
-    """The folder of a collection."""
+class Searched(click.Path):
+    """What is searched: the folder of a collection, or a file of codes."""
+
+    takes_files = True
 
     def __init__(self) -> None:
-        super().__init__(exists=True, path_type=Path)
+        super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """The path, if a collection is there."""
+        """The path, if a collection is there, or a file where files are searched, too."""
         from zshash.collection import is_collection
 
         path = Path(str(super().convert(value, param, ctx)))
-        if not is_collection(path):
+        if not path.exists():
+            self.fail(f"there is no {str(path)!r}: zshash create makes a collection", param, ctx)
+        if not is_collection(path) and not (self.takes_files and path.is_file()):
             self.fail(f"{str(path)!r} is no collection: zshash create makes one", param, ctx)
         return path
+
+
+class CollectionFolder(Searched):
+    """The folder of a collection."""
+
+    takes_files = False

@@ -11,9 +11,9 @@ import click
 from zshash.cli.answers import Answer, of_item, of_row, show
 from zshash.cli.options import reading_options, where_option
 from zshash.cli.outputs import Form, form_options
-from zshash.cli.parameters import Data, Integer, ModelFile, Text
+from zshash.cli.parameters import Data, Integer, ModelFile, Searched, Text
 from zshash.cli.terminal import refuse, unknown_fields
-from zshash.collection import Collection, Query, is_collection
+from zshash.collection import Collection, Query
 from zshash.collection.exchange.file_search import CodeFile
 from zshash.collection.operations.queries import DISTANCES, read_queries
 from zshash.images import Limits, PictureReader
@@ -25,7 +25,7 @@ STANDARD_INPUT = "-"
 
 
 @click.command()
-@click.argument("where_to", metavar="COLLECTION", type=click.Path(exists=True, path_type=Path))
+@click.argument("where_to", metavar="COLLECTION", type=Searched())
 @click.argument("queries", nargs=-1, type=Data())
 @click.option(
     "--name",
@@ -96,8 +96,6 @@ def search(
     if not queries and not names:
         raise click.UsageError("say what to search for: QUERIES, or --name NAME")
     _refuse_mixtures(radius, distance, rerank)
-    if where_to.is_dir() and not is_collection(where_to):
-        raise click.UsageError(f"{str(where_to)!r} is no collection: zshash create makes one")
     page = {"k": None if radius is not None else k, "radius": radius, "distance": distance}
     page["rerank"] = rerank
     if where_to.is_dir():

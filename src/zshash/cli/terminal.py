@@ -65,11 +65,11 @@ class Commands(click.Group):
         """Names of the commands in the order of the help."""
         return list(self._places)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
         """The command with this name, or None; a stand-in while a shell completes words."""
         if name not in self._places:
             return None
-        if ctx.resilient_parsing:
+        if ctx is not None and ctx.resilient_parsing:
             return stand_in(name)
         module, function = self._places[name].split(":")
         command: click.Command = getattr(import_module(module), function)

@@ -148,7 +148,7 @@ def _unknown(name: str, folder: Path | None) -> DataError:
     elif folder is not None:
         hint = f"a folder of files can only be given for one of {', '.join(NAMES)}"
     elif may_be_name:
-        hint = f"known data sets are {', '.join(NAMES)}"
+        hint = f"give {ACCEPTED}, or the name of a data set ({', '.join(NAMES)})"
     else:
         hint = f"give {ACCEPTED}"
     what = "there is no such file or folder" if folder is None else "not a known data set"

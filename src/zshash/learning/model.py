@@ -213,7 +213,8 @@ class Model:
         if found != wanted:
             raise DataError(
                 f"{source}: {found} features for each sample, but {self.name} was trained on "
-                f"{wanted} ({self.notes.get('features', 'of unknown origin')})"
+                f"{wanted} ({self.notes.get('features', 'of unknown origin')}): give features of "
+                "the same network"
             )
 
     def encode(self, source: Any) -> NDArray[np.uint8]:

@@ -71,7 +71,7 @@ def make(
     try:
         added = add_data(store, parts, labels, metadata, None)
         _check_enough(store)
-        refit(store, recipe)
+        refit(store, recipe.changed(aliases=_meanings(parts) | (recipe.aliases or {})))
         _finish(store)
     except DataError:
         if not len(store.ids()):
@@ -81,6 +81,12 @@ def make(
     finally:
         store.close()
     return added
+
+
+def _meanings(parts: Sequence[Part]) -> dict[str, str]:
+    """WordNet ids that come with the labels of data, by label."""
+    pairs = [pair for part in parts for pair in zip(part.names, part.synsets, strict=False)]
+    return {name: synset for name, synset in pairs if synset}
 
 
 def _named(source: Any) -> list[str]:

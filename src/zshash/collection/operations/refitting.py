@@ -133,6 +133,7 @@ def _learn(store: Store, recipe: Recipe, vectors: Vectors, labels: list[list[str
         reader=_reader(store),
         progress=store.progress,
     )
+    model.notes["features"] = "the collection itself"
     del model.notes["fit_seconds"]  # the same pictures give the same model
     return model
 
