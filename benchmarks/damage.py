@@ -153,7 +153,7 @@ def answers(collection: Collection) -> list[Any]:
         collection.search(features()[:4], k=10),
         collection.labels(),
         collection.unknown_fields("year = 1 and nothing = 2"),
-        collection.duplicates(1),
+        collection.duplicates("alike", r=1),
     ]
 
 

@@ -138,7 +138,7 @@ def labels_of(album):
 
 
 def duplicates_of(album, r):
-    return album.duplicates(r)
+    return [[item.id for item in group.items] for group in album.duplicates("alike", r=r)]
 
 
 def items_of(album):

@@ -32,7 +32,9 @@ READS: dict[str, Callable[[Collection, Any], Any]] = {
     "where": lambda album, x: _matches(album.search(x, k=30, where="label = 'cat'")),
     "item": lambda album, _: _matches(album.search(item=40, k=10)),
     "many": lambda album, x: [_matches(found) for found in album.search([x, x + 1], k=5)],
-    "duplicates": lambda album, _: album.duplicates(9),
+    "duplicates": lambda album, _: [
+        [own.id for own in group.items] for group in album.duplicates("alike", r=9)
+    ],
 }
 
 

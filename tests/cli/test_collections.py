@@ -179,15 +179,17 @@ def test_duplicates():
     run("fit", "data.npz", "--bits", 16, "--method", "LSH", "-o", "lsh")
     run("create", "twins", "-m", "lsh")
     run("add", "twins", "twice.npy")
-    groups = read("duplicates", "twins", "--radius", 0)
-    assert {(0, 3), (1, 4), (2, 5)} == {tuple(item["id"] for item in group) for group in groups}
-    assert "3 groups, 6 items that look like another" in run("duplicates", "twins", "--radius", 0)
+    alike = ("duplicates", "twins", "--level", "alike", "--radius", 0)
+    found = read(*alike)
+    ids = {tuple(item["id"] for item in group["items"]) for group in found["groups"]}
+    assert (ids, found["unknown"]) == ({(0, 3), (1, 4), (2, 5)}, 0)
+    assert "3 groups: 3 of look-alikes" in run(*alike)
 
 
 def test_items_without_a_path_have_a_label():
     run("add", "col", "data.npz")
-    lines = run("duplicates", "col", "--radius", 32).splitlines()[2:]
-    assert lines[0] == "       0  cat"
+    lines = run("duplicates", "col", "--level", "alike", "--radius", 32).splitlines()
+    assert lines[:2] == ["look-alikes:", "       0  cat"]
     run("export", "col", "codes.npz")
     assert "row 0" in run("search", "codes.npz", "data.npz", "-m", "model", "--k", 1)
 

@@ -71,7 +71,7 @@ def test_same_answers_as_with_the_index_in_memory(photos, twin, X, address, fold
     assert photos.search(code=twin.index.codes[:9], k=7) == twin.search(
         code=twin.index.codes[:9], k=7
     )
-    assert photos.duplicates(3) == twin.duplicates(3)
+    assert photos.duplicates("alike", r=3) == twin.duplicates("alike", r=3)
     assert photos[5] == twin[5]
     assert 5 in photos
     assert 3 not in photos

@@ -71,8 +71,8 @@ COMMANDS = {
             "Serve COLLECTION over HTTP: a page to search it, and an API.",
         ),
         "duplicates": (
-            "zshash.cli.collecting:duplicates",
-            "List groups of items in COLLECTION that look alike.",
+            "zshash.cli.duplicates:duplicates",
+            "List groups of items in COLLECTION that are copies of one picture.",
         ),
     },
     "Care of collections": {

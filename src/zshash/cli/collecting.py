@@ -1,7 +1,6 @@
 """Commands that look after a collection: pictures with their codes in a folder."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,7 +17,7 @@ from zshash.cli.options import (
     where_option,
 )
 from zshash.cli.parameters import CollectionFolder, Integer, ModelFile, Text
-from zshash.cli.terminal import count, meant_items, plain, print_json, printable
+from zshash.cli.terminal import count, meant_items, print_json, printable
 from zshash.collection import Collection
 from zshash.collection.errors import DamagedError
 from zshash.collection.exchange.exchange import export_codes, export_to_server, import_codes
@@ -28,7 +27,6 @@ from zshash.images import PictureReader
 
 __all__ = [
     "compact",
-    "duplicates",
     "export",
     "import_",
     "reencode",
@@ -105,42 +103,6 @@ def reencode(collection: Path, model: Path, reader: PictureReader, as_json: bool
     if total and not n:
         news = "the collection has this model already, so nothing was done"
     click.echo(f"{printable(str(collection))}: {news}")
-
-
-@click.command()
-@collection_argument
-@click.option(
-    "--radius",
-    default=2,
-    show_default=True,
-    type=Integer(0),
-    help="Number of bits in which codes may differ.",
-)
-@json_option
-def duplicates(collection: Path, radius: int, as_json: bool) -> None:
-    """List groups of items in COLLECTION that look alike.
-
-    All items of a group are within the radius of its first item. A model that was trained on
-    labels often gives the same code to different pictures of one category. To find copies, a model
-    trained without labels is better, such as ITQ with many bits.
-    """
-    with Collection.open(collection) as opened:
-        groups = [opened.items(ids) for ids in opened.duplicates(radius)]
-    if as_json:
-        print_json([[_facts(item) for item in group] for group in groups])
-        return
-    click.echo(
-        f"{count(groups, 'group', '', 's')}, {sum(map(len, groups))} items that look like another"
-    )
-    for group in groups:
-        click.echo()
-        for item in group:
-            words = [f"{item.id:>8}", printable(item.source or ""), plain(list(item.labels))]
-            click.echo("  ".join(word for word in words if word))
-
-
-def _facts(item: Any) -> dict[str, Any]:
-    return {"id": item.id, "path": item.source, "labels": list(item.labels)}
 
 
 @click.command()

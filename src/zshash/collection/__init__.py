@@ -3,7 +3,16 @@
 from zshash.collection.collection import Collection
 from zshash.collection.errors import CollectionError, OtherModel
 from zshash.collection.operations.queries import Query
-from zshash.collection.results import Added, Found, Match, Relocated, Synced, View
+from zshash.collection.results import (
+    Added,
+    Duplicates,
+    Found,
+    Group,
+    Match,
+    Relocated,
+    Synced,
+    View,
+)
 from zshash.collection.storage.files import is_collection
 from zshash.collection.storage.rows import Item
 
@@ -11,7 +20,9 @@ __all__ = [
     "Added",
     "Collection",
     "CollectionError",
+    "Duplicates",
     "Found",
+    "Group",
     "Item",
     "Match",
     "OtherModel",

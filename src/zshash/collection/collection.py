@@ -15,6 +15,8 @@ from zshash.codes import check_codes, check_integer
 from zshash.collection.errors import CollectionError
 from zshash.collection.operations import (
     adding,
+    choosing,
+    clearing,
     copies,
     creating,
     duplicates,
@@ -32,6 +34,8 @@ from zshash.collection.operations import (
     syncing,
     verifying,
 )
+from zshash.collection.operations.choosing import Choice
+from zshash.collection.operations.clearing import Cleared
 from zshash.collection.operations.creating import specs_of
 from zshash.collection.operations.fields import (
     check_contents,
@@ -42,7 +46,16 @@ from zshash.collection.operations.fields import (
 from zshash.collection.operations.inputs import Columns
 from zshash.collection.operations.queries import Many, Page, Picture, Query, make_queries
 from zshash.collection.operations.refitting import Recipe
-from zshash.collection.results import Added, Found, Relocated, Synced, Verified, View
+from zshash.collection.results import (
+    Added,
+    Duplicates,
+    Found,
+    Group,
+    Relocated,
+    Synced,
+    Verified,
+    View,
+)
 from zshash.collection.storage.files import is_model
 from zshash.collection.storage.remote import check_free
 from zshash.collection.storage.rows import Ids, Item
@@ -612,15 +625,61 @@ class Collection:
         with self._store.reading() as state:
             return View(state.generation, self._store.model, copy(self._store.mirror.index))
 
-    def duplicates(self, r: int = 2) -> list[list[int]]:
-        """Groups of items that look alike: each within `r` bits of the group's first one.
+    def duplicates(self, level: str = "same", *, r: int = 2) -> Duplicates:
+        """Groups of items that are copies of each other, or look alike.
 
-        Groups have at least two members, come in the order of their lowest ids, and share
-        no members.
+        Groups share no members, except that an item with equal files may also be in a group of
+        copies of one picture.
+
+        Parameters
+        ----------
+        level : {"identical", "same", "alike"}
+            "identical": items with other files of the same bytes. "same": these, and copies of one
+            picture that are scaled, compressed, turned by the camera's note, cropped by up to a
+            tenth at each side, or a little brighter. Different shots of one scene are no copies.
+            "alike": items whose codes differ in at most `r` bits from those of the group's first
+            one, which are often different pictures.
+        r : int
+            Number of bits, for the level "alike".
+
+        Returns
+        -------
+        Duplicates
+            A list of `Group`; its `unknown` counts items that could not be compared.
         """
         check_integer("r", r, 0)
-        with self._store.reading() as state:
-            return duplicates.groups(self._store.in_memory(state), r)
+        return duplicates.duplicates(self._store, level, r)
+
+    def choose_copies(self, groups: Sequence[Group], keep: str = "largest") -> list[Choice]:
+        """Choose the picture to keep of each group of copies; nothing is changed.
+
+        Parameters
+        ----------
+        groups : list of Group
+            As `duplicates` returns them, but not those of the level "alike".
+        keep : {"largest", "oldest"}
+            The picture with most pixels, then most bytes; or the one with the earliest time, of
+            the camera or else of the file. A camera's raw file comes first.
+        """
+        return choosing.choose(self._store, groups, keep)
+
+    def remove_copies(self, choices: Sequence[Choice], *, delete_files: bool = False) -> Cleared:
+        """Remove the pictures that `choose_copies` did not choose; delete their files if wanted.
+
+        Parameters
+        ----------
+        choices : list of Choice
+        delete_files : bool
+            Delete the files, too, and other files with the same bytes. A file is deleted only if
+            it and the picture that is kept are still what was added; what can not be deleted
+            safely stays, with its item. Without this, no file is touched.
+
+        Returns
+        -------
+        Cleared
+            What was removed and deleted, and what stays, and why.
+        """
+        return clearing.clear(self._store, choices, delete_files=delete_files)
 
     def sync(
         self, folder: str | Path, *, keep_labels: bool = False, dry_run: bool = False

@@ -15,7 +15,17 @@ from zshash.learning.readings import Reading
 Thumbnails = Callable[[Sequence[int]], dict[int, bytes]]  # those of the given items, by id
 FEW = 3  # matches in a short text
 
-__all__ = ["Added", "Found", "Match", "Relocated", "Synced", "Verified", "View"]
+__all__ = [
+    "Added",
+    "Duplicates",
+    "Found",
+    "Group",
+    "Match",
+    "Relocated",
+    "Synced",
+    "Verified",
+    "View",
+]
 
 
 class Match(NamedTuple):
@@ -169,6 +179,41 @@ class Added(NamedTuple):
 
     def __repr__(self) -> str:
         return _told(self, "ids", "duplicates", "failures")
+
+
+class Group(NamedTuple):
+    """Items that are copies of each other, or look alike.
+
+    Attributes
+    ----------
+    level : str
+        "identical" for one item with other files of the same bytes, "same" for copies of one
+        picture that are scaled, compressed, a little cropped or otherwise changed, "alike" for
+        items whose codes differ in a few bits.
+    items : tuple of Item
+        In the order of their ids.
+    copies : dict of int to list of str
+        For ids of the items, the paths of other files with the same bytes.
+    """
+
+    level: str
+    items: tuple[Item, ...]
+    copies: dict[int, list[str]]
+
+
+class Duplicates(list[Group]):
+    """Groups of items that are copies of each other, or look alike; first those of equal files.
+
+    Attributes
+    ----------
+    unknown : int
+        Number of items that could not be compared, because the collection has neither a thumbnail
+        nor a perceptual hash of them.
+    """
+
+    def __init__(self, groups: Iterable[Group] = (), *, unknown: int = 0) -> None:
+        super().__init__(groups)
+        self.unknown = unknown
 
 
 class Synced(NamedTuple):

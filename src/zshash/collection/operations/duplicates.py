@@ -1,65 +1,58 @@
-"""Groups of items whose codes are alike: near duplicates."""
+"""Items that are there more than once: equal files, copies of one picture, look-alikes."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
+from zshash.collection.errors import CollectionError
+from zshash.collection.operations import alike
+from zshash.collection.operations.items import items
+from zshash.collection.operations.same_files import same_files
+from zshash.collection.results import Duplicates, Group
+from zshash.collection.storage.store import Store
+from zshash.collection.storage.tables import items_of
 
-from zshash._interrupts import check
-from zshash.index import HammingIndex
+__all__ = ["ALIKE", "IDENTICAL", "LEVELS", "SAME", "duplicates"]
 
-__all__ = ["groups"]
-
-QUERIES_AT_ONCE = 4096
-
-
-def groups(index: HammingIndex, r: int) -> list[list[int]]:
-    """Groups of items, each within `r` bits of the first one, which has the lowest id.
-
-    In the order of ids, each item that is in no group yet leads a new one, and takes all items
-    near it that are in no group either. So a group never becomes a chain whose ends have nothing
-    in common.
-    """
-    firsts, inverse = _same_codes(index.codes)
-    distinct = HammingIndex(index.n_bits)
-    distinct.add(index.codes[firsts], np.arange(len(firsts)))
-    joined = _led(distinct, r) if r else np.arange(len(firsts))
-    leader = firsts[joined[inverse]]  # place of the leader of each item's group
-    order = np.argsort(leader, kind="stable")
-    starts = np.flatnonzero(np.diff(leader[order], prepend=-1))
-    parts = np.split(index.ids[order], starts[1:])
-    return [part.tolist() for part in parts if len(part) > 1]
+IDENTICAL, SAME, ALIKE = "identical", "same", "alike"
+LEVELS = (IDENTICAL, SAME, ALIKE)
 
 
-def _same_codes(codes: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places of the first of each distinct code, ascending; the number of each code's own."""
-    if not len(codes):
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    whole = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").ravel()
-    _, firsts, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    order = np.argsort(firsts)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return firsts[order].astype(np.int64), rank[inverse]
+def duplicates(store: Store, level: str, r: int) -> Duplicates:
+    """Groups of items at a level; with the level "same" also those of equal files."""
+    if level not in LEVELS:
+        raise CollectionError(f"level is {', '.join(LEVELS[:-1])} or {ALIKE}, not {level!r}")
+    if level == ALIKE:
+        return _alike(store, r)
+    found = _same(store) if level == SAME else Duplicates()
+    return Duplicates([*_identical(store), *found], unknown=found.unknown)
 
 
-def _led(distinct: HammingIndex, r: int) -> NDArray[np.int64]:
-    """For each distinct code, the number of the code that leads its group."""
-    leader = np.full(len(distinct), -1, dtype=np.int64)
-    for number, near in _neighbours(distinct, r):
-        if leader[number] < 0:
-            free = near[leader[near] < 0]
-            leader[free] = number
-    alone = leader < 0
-    leader[alone] = np.flatnonzero(alone)
-    return leader
+def _alike(store: Store, r: int) -> Duplicates:
+    with store.reading() as state:
+        groups = alike.groups(store.in_memory(state), r)
+        return Duplicates(Group(ALIKE, tuple(items(store, ids)), {}) for ids in groups)
 
 
-def _neighbours(distinct: HammingIndex, r: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Numbers of codes that have others within `r` bits, in order, and of all near ones."""
-    codes = distinct.codes
-    for start in range(0, len(codes), QUERIES_AT_ONCE):
-        check()
-        limits, _, near = distinct.radius(codes[start : start + QUERIES_AT_ONCE], r)
-        for place in np.flatnonzero(np.diff(limits) > 1).tolist():
-            yield start + place, near[limits[place] : limits[place + 1]]
+def _identical(store: Store) -> list[Group]:
+    with store.reading():
+        copies = same_files(store)
+        found = items(store, sorted(copies))
+    return [Group(IDENTICAL, (item,), {item.id: copies[item.id]}) for item in found]
+
+
+def _same(store: Store) -> Duplicates:
+    from zshash.collection.operations.same_pictures import same_pictures  # needs Pillow
+
+    found = same_pictures(store)
+    ids = [number for group in found.groups for number in group]
+    with store.reading(), store.looking() as connection:
+        there, copies = items_of(connection, store.folder, ids), same_files(store, ids)
+    groups = [
+        Group(SAME, tuple(there[n] for n in group if n in there), _those(copies, group))
+        for group in found.groups
+    ]
+    # another process may have removed items meanwhile
+    return Duplicates((one for one in groups if len(one.items) > 1), unknown=found.unknown)
+
+
+def _those(copies: dict[int, list[str]], ids: Sequence[int]) -> dict[int, list[str]]:
+    return {number: copies[number] for number in ids if number in copies}

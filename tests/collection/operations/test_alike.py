@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zshash.codes import hamming
-from zshash.collection.operations.duplicates import groups
+from zshash.collection.operations.alike import groups
 from zshash.index import HammingIndex
 
 
@@ -31,5 +31,7 @@ def test_groups_are_those_of_brute_force(n, r, seed, spread):
 def test_no_chains(photos):
     codes = np.array([[0], [1], [3], [7], [255]], dtype=np.uint8)
     photos.add_codes(np.hstack([codes, codes]))
-    assert photos.duplicates(2) == [[0, 1], [2, 3]]
-    assert photos.duplicates(0) == []
+    found = photos.duplicates("alike", r=2)
+    assert [[item.id for item in group.items] for group in found] == [[0, 1], [2, 3]]
+    assert {group.level for group in found} == {"alike"}
+    assert photos.duplicates("alike", r=0) == []
