@@ -1,14 +1,15 @@
-"""Take a screenshot of the page of a server.
+"""Take a screenshot of the top of a page.
 
-    python tools/take_screenshot.py ADDRESS FILE.png [--dark]
+    python tools/take_screenshot.py ADDRESS FILE.png [--dark] [--palette]
 
-ADDRESS is the address of a running `zshash serve`, with a search in it. Needs Playwright and
-Chromium.
+ADDRESS is the address of a running `zshash serve`, with a search in it, or of a page on the disk
+(file:///…/zshash-demo.html). Needs Playwright and Chromium.
 """
 
 import argparse
 import shutil
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 WIDTH, HEIGHT, SCALE = 1240, 940, 1.5
@@ -20,6 +21,7 @@ def main() -> None:
     parser.add_argument("address")
     parser.add_argument("file")
     parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--palette", action="store_true", help="256 colours, for a smaller file")
     options = parser.parse_args()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -36,6 +38,9 @@ def main() -> None:
         page.wait_for_timeout(1500)
         page.screenshot(path=options.file)
         browser.close()
+    if options.palette:
+        with Image.open(options.file) as image:
+            image.convert("RGB").quantize(256).save(options.file, optimize=True)
 
 
 if __name__ == "__main__":

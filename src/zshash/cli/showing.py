@@ -89,7 +89,7 @@ def demo(
 
 def _clipart(album: Path | None, bits: int) -> ClipArt:
     with _album_folder(album) as folder, _or_digits():
-        return show_clipart(folder, bits, PictureReader(progress=True))
+        return show_clipart(folder, bits, PictureReader(cache=False, progress=True))
 
 
 def _serve(album: Path | None, bits: int, only_digits: bool) -> None:
@@ -99,7 +99,7 @@ def _serve(album: Path | None, bits: int, only_digits: bool) -> None:
             make_collection(folder, bits).close()
         else:
             with _or_digits():
-                make_album(folder, bits, PictureReader(progress=True)).close()
+                make_album(folder, bits, PictureReader(cache=False, progress=True)).close()
         start_service(folder, opens=True, title="The page", port=0)
 
 

@@ -21,7 +21,8 @@ h1 { font-size: clamp(1.7rem, 4.5vw, 2.5rem); line-height: 1.15; letter-spacing:
 h2 { font-size: 1.35rem; letter-spacing: -.01em; margin: 4rem 0 .4rem; }
 h3 { font-size: 1.1rem; font-weight: 600; margin: 0; }
 p { max-width: 46rem; margin: .4rem 0 1rem; }
-.lead { font-size: 1.15rem; } .soft { color: var(--soft); } .small { font-size: .88rem; }
+.lead { font-size: 1.15rem; max-width: 54rem; }
+.soft { color: var(--soft); } .small { font-size: .88rem; }
 .found { display: grid; grid-template-columns: 8.5rem 1fr; gap: 0 1.4rem; align-items: center;
   margin: 1.1rem 0; }
 .asked p { margin: .15rem 0 0; line-height: 1.35; }
