@@ -583,11 +583,11 @@ def test_adding_and_removing(writer, copied):
     assert answer.json["duplicates"] == [0, 180]
     assert answer.json["failures"] == [
         {"file": "bad.png", "reason": "not a picture of a kind that is read (JPEG, PNG, GIF, "
-         "WEBP, TIFF, BMP, PPM)"}
+         "WEBP, TIFF, BMP, PPM, AVIF, HEIF, RAW)"}
     ]  # fmt: skip
     item = writer.get("/api/items/180").json
     assert (item["labels"], item["file"]) == (["truck", "it's"], "new.png")
-    assert item["metadata"] == {"file": "new.png"}
+    assert item["metadata"] == {"file": "new.png", "width": 96, "height": 96}
     assert item["thumbnail"]
     assert Image.open(io.BytesIO(writer.get("/api/items/180/picture").body)).size == (96, 96)
     found = writer.post("/api/search", new, "image/png", k=180, radius=0).json["results"]

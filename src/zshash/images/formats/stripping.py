@@ -30,7 +30,7 @@ SIGNATURES = {
     "BMP": rb"BM",
     "PPM": rb"P[1-6f]\s",
 }
-KINDS = (*SIGNATURES, "AVIF")
+KINDS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP", "PPM", "AVIF", "HEIF", "RAW")
 MOST_REMARKS = 10_000
 
 CONTROL, COMMENT, FRAME, EXTENSION, TRAILER = 0xF9, 0xFE, b",", b"!", b";"
