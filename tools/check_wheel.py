@@ -60,7 +60,7 @@ def run(*command: str | Path, folder: Path) -> str:
 
 def show_digits(binaries: Path, folder: Path) -> None:
     """Show the part of the demonstration that needs no extra; the whole must say what it needs."""
-    command = [binaries / "zshash", "demo", "--bits", "16", "--seeds", "1"]
+    command = (str(binaries / "zshash"), "demo", "--bits", "16", "--seeds", "1")
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 2 or "pip install 'zshash[images]'" not in done.stderr:
         sys.exit(f"the demo does not say what it needs:\n{done.stdout}{done.stderr}")
