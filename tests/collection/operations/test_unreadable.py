@@ -62,7 +62,7 @@ def test_other_limits_and_versions_are_new_attempts(album, broken, monkeypatch):
     with Collection.open(album.path, reader=reader) as other:
         assert not failed(other._store, broken)
     assert not failed(album._store, broken)
-    monkeypatch.setattr("zshash.__version__", "99.0")
+    monkeypatch.setattr("zshash.collection.operations.unreadable.VERSION", "99.0")
     assert not failed(album._store, broken)
 
 

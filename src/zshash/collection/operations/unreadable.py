@@ -7,10 +7,10 @@ reason. Where the limits of the reader or the version of this program change, al
 import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import zshash
 from zshash._warnings import warn_user
 from zshash.collection.storage.store import Store
 from zshash.images.reading import PictureWarning, warn_of_failures
@@ -18,6 +18,7 @@ from zshash.images.reading import PictureWarning, warn_of_failures
 __all__ = ["ToldBefore", "Unreadable", "unreadable"]
 
 SETTING = "unreadable"
+VERSION = version("zshash")
 PASSING = tuple(
     os.strerror(number)
     for number in (errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
@@ -78,7 +79,7 @@ class Unreadable:
     def _marks(self, path: str) -> list[Any]:
         """Values of which one changes when it makes sense to read a file again."""
         limits = self._store.reader.limits
-        rules = [limits.pixels, limits.bytes, zshash.__version__]
+        rules = [limits.pixels, limits.bytes, VERSION]
         try:
             status = Path(path).stat()
         except OSError:
