@@ -4,7 +4,7 @@
 
 CLIPART is the folder of Debian's package openclipart-png (/usr/share/openclipart/png), COPYRIGHT
 the file on its licence (/usr/share/doc/openclipart-png/copyright): ``apt-get download
-openclipart-png`` and ``dpkg-deb -x`` bring both. What is searched for later plays no part in the
+openclipart-png`` and ``dpkg-deb -x`` bring both. No result of a search plays a part in the
 choice. The rule is:
 
 1. Each folder of everyday things gives up to a number of drawings (`FOLDERS`).

@@ -12,8 +12,8 @@ from zshash.images import PictureReader
 __all__ = ["NAMES", "PICTURES", "ClipArt", "make_album", "show_clipart"]
 
 PICTURES = Path(__file__).parent / "pictures"
-# Everyday words of which the clip art has at least five drawings. They were chosen before the first
-# search, and none was left out afterwards.
+# Everyday words of which the clip art has at least five drawings. What they find played no part in
+# the choice: some find little.
 NAMES = (
     *("bird", "boat", "car", "dog", "flower", "fruit"),
     *("guitar", "hat", "horse", "house", "insect", "telephone"),

@@ -17,7 +17,7 @@ photographs of 1,000 categories (EfficientNet-Lite0) looks at each drawing, and 
 these drawings alone which yes-or-no questions tell them apart best. A word is one of the
 categories (dog), stands above some of them (bird), or its place among them is guessed from WordNet
 (horse). The answers to the questions are all that a search compares.</p>
-<p class="soft small">The words were chosen before the first search, each has at least five
+<p class="soft small">The words are everyday words of which there are at least five
 drawings, and no row was left out because it failed. As the drawings are few, the fit also uses the
 mean and the covariance of the network’s features over general pictures, which come with zshash;
 clip art of the same library is among them, without labels. The drawings are from the Open Clip Art
@@ -35,8 +35,9 @@ each. Then these words were typed.</p>
 <p class="soft small">Under each drawing: how likely zshash takes it to show what the word
 means.</p>
 {names}<h2>Found by picture</h2>
-<p class="soft small">The first drawing of each of the first rows, searched for in its turn. Under
-each drawing: how many of {shown.n_bits} bits differ.</p>
+<p class="soft small">The first drawing of each of the first rows, searched for in its turn. These
+are drawings that zshash was sure of; others find less. Under each drawing: how many of
+{shown.n_bits} bits differ.</p>
 {examples}{HOW}"""
 
 
