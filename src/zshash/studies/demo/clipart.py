@@ -12,8 +12,7 @@ from zshash.images import PictureReader
 __all__ = ["NAMES", "PICTURES", "ClipArt", "make_album", "show_clipart"]
 
 PICTURES = Path(__file__).parent / "pictures"
-# Everyday words of which the clip art has at least five drawings. What they find played no part in
-# the choice: some find little.
+# Everyday words of which the clip art has at least five drawings; some of them find little.
 NAMES = (
     *("bird", "boat", "car", "dog", "flower", "fruit"),
     *("guitar", "hat", "horse", "house", "insect", "telephone"),
