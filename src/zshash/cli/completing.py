@@ -47,7 +47,7 @@ def stand_in(name: str) -> click.Command:
 
 
 def _option(place: int, facts: dict[str, Any]) -> click.Option:
-    kind: click.ParamType | None = None
+    kind: click.ParamType[Any] | None = None
     if "choices" in facts:
         kind = click.Choice(facts["choices"])
     elif "path" in facts:
