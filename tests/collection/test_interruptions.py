@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import threading
@@ -98,6 +99,34 @@ def test_every_moment(photos, X, kind):
     assert at > 3 * STRIDE
     check_usable(photos)
     assert photos.search(X[0], k=1)[0].bits == 0
+
+
+def test_every_moment_of_labelling(photos, X):
+    photos.add(X[:5], labels=["cat"] * 5)
+    at, words = 1, ["cat", "dog"]
+    while interrupt(lambda: photos.label(photos.ids, words[1]), at):
+        at += STRIDE
+        (found,) = photos.labels()  # all items have one label
+        assert found in words
+        if found == words[1]:
+            words.reverse()
+        check_usable(photos)
+    assert at > 3 * STRIDE
+    assert photos.labels() == {words[1]: 5}
+
+
+def test_every_moment_of_a_move_to_another_disk(album, pictures, tmp_path):
+    places = [pictures / "cat", tmp_path / "disk" / "cat"]
+    shutil.copytree(*places)
+    album.add(places[0])
+    at = 1
+    while interrupt(lambda: album.relocate(*places), at):
+        at += STRIDE
+        (found,) = {Path(item.source).parent for item in album.items()}
+        if found == places[1]:
+            places.reverse()
+        check_usable(album)
+    assert at > 3 * STRIDE
 
 
 @pytest.mark.crash
