@@ -23,6 +23,7 @@ PAGES += [f"docs/methods/{path.name}" for path in (ROOT / "docs" / "methods").gl
         "docs/pictures.md",
         "docs/collections.md",
         "docs/search.md",
+        "docs/python.md",
         pytest.param("docs/scale.md", marks=pytest.mark.cluster),
         "docs/selecting.md",
     ],

@@ -63,8 +63,8 @@ STANDARD_INPUT = "-"
     "--rerank",
     type=Integer(1),
     metavar="N",
-    help="Rank the best N items again by their features, which a collection made with "
-    "--keep-features has. This finds more of the same kind, and takes some milliseconds longer.",
+    help="Rank the best N items again by the features that the collection keeps. This often finds "
+    "more of the same kind, and takes some milliseconds longer.",
 )
 @where_option("Find only items that meet this condition.")
 @click.option("--model", "-m", type=ModelFile(), help="Model that made the file of codes.")
