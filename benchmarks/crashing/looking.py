@@ -74,12 +74,14 @@ def check_export(path: Path, found: dict[int, "Facts"]) -> list[str]:
     return [] if there == {i: own[0] for i, own in found.items()} else ["export: other codes"]
 
 
+SIZE = ("width", "height")
 Facts = tuple[bytes, str | None, tuple[str, ...], str]
 
 
 def facts_of(item: Any) -> Facts:
-    """All facts of an item that are compared."""
-    return item.code, item.source, item.labels, json.dumps(item.metadata)
+    """All facts of an item that are compared; the size of its picture is not among them."""
+    said = {key: value for key, value in item.metadata.items() if key not in SIZE}
+    return item.code, item.source, item.labels, json.dumps(said)
 
 
 def expected_facts(row: Row, model: int, pool: Pool) -> Facts:
