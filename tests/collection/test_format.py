@@ -10,7 +10,6 @@ from tests.collection.data.make_version_1 import FOLDER, features
 from zshash import LSH, Collection
 from zshash.collection.storage.locks import WriterLock
 
-
 FOLDERS = {1: FOLDER, 2: FOLDER.with_name("version_2.zshash")}
 
 
