@@ -101,9 +101,8 @@ def search(
     if where_to.is_dir():
         refuse(("model",), "for a collection, which has its own model")
         with Collection.open(where_to, reader=reader) as collection:
-            if collection.model.knowledge is None and not unwanted:  # it knows no names to join
-                asked = _read(reader, queries, **page)
-                asked += [Query(name=name, title=name, k=k) for name in names]
+            if collection.model.knowledge is None and not unwanted:
+                asked = _each(reader, queries, names, page)
             else:
                 asked = _joined(reader, queries, _words(names, unwanted), page)
             answers = _in_collection(collection, asked, where)
@@ -185,6 +184,14 @@ def _words(names: Sequence[str], unwanted: Sequence[str]) -> dict[str, float]:
         except ValueError:
             words[name] = 1.0
     return words | dict.fromkeys(unwanted, -1.0)
+
+
+def _each(
+    reader: PictureReader, queries: Sequence[str], names: Sequence[str], page: dict[str, Any]
+) -> list[Query]:
+    """Queries for pictures and for names, each by itself: the model has no names to join."""
+    by_name = [Query(name=name, title=name, k=page["k"]) for name in names]
+    return _read(reader, queries, **page) + by_name
 
 
 def _joined(

@@ -66,12 +66,10 @@ def make_plan(
     for row in below:
         source = sources[row.id]
         if row.id in bare:
-            is_gone = source not in there
-        elif source in unread or row.content in homes:
-            is_gone = False
+            is_kept = source in there
         else:
-            is_gone = not _take(plan, row, source, looks, free)
-        if is_gone:
+            is_kept = source in unread or row.content in homes
+        if not is_kept and (row.id in bare or not _take(plan, row, source, looks, free)):
             plan.removed.append(row.id)
     plan.added = [places[0] for places in free.values()]
     plan.copies = _copies(plan, homes, owners)
