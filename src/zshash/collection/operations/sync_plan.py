@@ -66,10 +66,11 @@ def make_plan(
     for row in below:
         source = sources[row.id]
         if row.id in bare:
-            is_kept = source in there
+            is_gone = source not in there
         else:
             is_kept = source in unread or row.content in homes
-        if not is_kept and (row.id in bare or not _take(plan, row, source, looks, free)):
+            is_gone = not is_kept and not _take(plan, row, source, looks, free)
+        if is_gone:
             plan.removed.append(row.id)
     plan.added = [places[0] for places in free.values()]
     plan.copies = _copies(plan, homes, owners)
