@@ -48,7 +48,7 @@ MOMENTS = [
     (syncing, "extract"),
     (syncing, "encode"),
     (reencoding, "store_model"),
-    (reencoding, "_check_possible"),
+    (reencoding, "check_possible"),
     (numpy_files, "read_numpy"),
     (parquet_files, "_check_rows"),
     (parquet_files, "_batch"),
