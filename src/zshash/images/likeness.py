@@ -1,31 +1,27 @@
 """Whether one picture is a copy of another: scaled, compressed, a little cropped or brighter.
 
-One picture is laid over the other: the four edges of the cut-out, a gain and an offset of the
-shades are found by least squares (Gauss-Newton steps on the grey pixels). What then remains is
-looked at in parts, 8 × 8 of them. In two shots of one scene something has moved, so a part differs
+One picture is laid over the other, as well as possible. What then remains is looked at in parts,
+8 × 8 of them. In two shots of one scene something has moved, so a part differs
 although the pictures as a whole agree; in copies all parts agree.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from zshash._extras import needs
+from zshash.images.alignment import Edges, Pixels, correlations, steps
 
 with needs("images"):
     from PIL import Image
 
 __all__ = ["Difference", "are_same", "difference"]
 
-Pixels = NDArray[np.float32]
-Edges = NDArray[np.float64]  # left, top, right, bottom, in parts of the picture
-
 GRID = 64  # pixels that the longer side is compared at
 FINER = 2  # the pictures have at least this many pixels for each that is compared, against noise
 PARTS = 8  # in each direction
 STEPS = 6
-LONGEST_STEP = 0.03
 LEAST_SIDE = 0.7  # of a cut-out
 SETTLED = 1e-3
 GAINS = (0.8, 1.25)
@@ -71,7 +67,7 @@ def are_same(found: Difference) -> bool:
 
 
 def difference(
-    part: Image.Image, whole: Image.Image, crop: tuple[float, ...] = (0, 0, 0, 0)
+    part: Image.Image, whole: Image.Image, edges: ArrayLike = (0.0, 0.0, 1.0, 1.0)
 ) -> Difference:
     """Difference between a picture and the cut-out of another one that is most like it.
 
@@ -79,13 +75,13 @@ def difference(
     ----------
     part, whole : Image
         Pictures in RGB; `part` is all of `whole`, or cut out of it.
-    crop : tuple of float
-        Parts of `whole` that are cut off at the left, top, right and bottom, roughly.
+    edges : sequence of four floats
+        Left, top, right and bottom edge of the cut-out, roughly, in parts of `whole`.
     """
-    edges = np.array([crop[0], crop[1], 1 - crop[2], 1 - crop[3]])
-    size = _size(part, whole, edges)
-    edges = _align(part.convert("L"), whole.convert("L"), edges, size)
-    one, other = _pixels(part, size), _pixels(whole, size, edges)
+    start = np.array(edges, dtype=np.float64)
+    size = _size(part, whole, start)
+    found = _align(part.convert("L"), whole.convert("L"), start, size)
+    one, other = _pixels(part, size), _pixels(whole, size, found)
     return _difference(one, other)
 
 
@@ -113,30 +109,11 @@ def _align(part: Image.Image, whole: Image.Image, edges: Edges, size: tuple[int,
         error = float(np.square(_rest(wanted, own)).mean())
         if error < least:
             best, least = edges, error
-        step = _step(wanted, own, edges)
+        step = steps(wanted[None], own[None], edges[None])[0]
         edges = np.clip(edges + step, 0, 1)
         if min(edges[2:] - edges[:2]) < LEAST_SIDE or np.abs(step).max() < SETTLED:
             break
     return best
-
-
-def _step(wanted: Pixels, own: Pixels, edges: Edges) -> Edges:
-    """Step of the four edges by least squares, with gain and offset of the shades beside them."""
-    down, across = np.gradient(own)
-    height, width = own.shape
-    right = ((np.arange(width) + 0.5) / width).astype(np.float32)
-    bottom = ((np.arange(height) + 0.5) / height).astype(np.float32)[:, None]
-    across *= width / (edges[2] - edges[0])
-    down *= height / (edges[3] - edges[1])
-    changes = (across * (1 - right), down * (1 - bottom), across * right, down * bottom)
-    columns = np.stack([own, np.ones_like(own), *changes]).reshape(6, -1)
-    products = (columns @ columns.T).astype(np.float64)
-    # a little ridge: edges that the picture does not tell anything about stay where they are
-    weights = products.diagonal()[2:]
-    ridge = np.concatenate([[1.0, 1.0], 0.01 * weights + 0.001 * weights.mean() + 1])
-    solved = np.linalg.solve(products + np.diag(ridge), columns @ wanted.ravel())
-    step: Edges = np.clip(solved[2:] / max(solved[0], 0.5), -LONGEST_STEP, LONGEST_STEP)
-    return step
 
 
 def _rest(one: Pixels, other: Pixels) -> Pixels:
@@ -170,7 +147,7 @@ def _difference(one: Pixels, other: Pixels) -> Difference:
     grey = rest @ GREY
     shades = np.sqrt(_by_part(np.square(grey)))
     colour = np.sqrt(np.square(_by_part(rest - grey[..., None])).mean(axis=-1))
-    correlation = _correlation(one @ GREY, other @ GREY)
+    correlation = float(correlations((one @ GREY)[None], (other @ GREY)[None])[0])
     return Difference(correlation, float(shades.max()), float(colour.max()))
 
 
@@ -184,9 +161,3 @@ def _by_part(values: Pixels) -> Pixels:
         sums /= np.expand_dims(np.diff(starts), others)
         values = sums
     return values
-
-
-def _correlation(one: Pixels, other: Pixels) -> float:
-    one, other = one - one.mean(), other - other.mean()
-    norm = np.sqrt(np.square(one).sum() * np.square(other).sum())
-    return float((one * other).sum() / max(norm, 1e-9))

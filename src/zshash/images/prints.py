@@ -16,6 +16,7 @@ from scipy.fft import dct
 from scipy.linalg import hadamard
 
 from zshash._extras import needs
+from zshash.images.alignment import cuts
 
 with needs("images"):
     from PIL import Image
@@ -77,7 +78,9 @@ def cropped_prints(squares: Shades, crops: tuple[tuple[float, ...], ...] = CROPS
 def _weights(crops: tuple[tuple[float, ...], ...]) -> NDArray[np.float32]:
     """Weight of each pixel (SIDE²) in each bit of each crop (len(crops) · PRINT_BITS)."""
     waves = _waves().reshape(PRINT_BITS, SIDE, SIDE)
-    parts = [cut(top, bottom).T @ waves @ cut(left, right) for left, top, right, bottom in crops]
+    left, top, right, bottom = np.array(crops).T
+    down, across = cuts(top, 1 - bottom, SIDE, SIDE), cuts(left, 1 - right, SIDE, SIDE)
+    parts = [one.T @ waves @ other for one, other in zip(down, across, strict=True)]
     return np.concatenate(parts).reshape(-1, SIDE * SIDE).T.astype(np.float32)
 
 
@@ -91,18 +94,3 @@ def _waves() -> NDArray[np.float64]:
     signs = np.random.RandomState(0).choice([-1, 1], PRINT_BITS)  # no sum is of equal signs
     mixed: NDArray[np.float64] = (hadamard(PRINT_BITS) * signs)[:, :FREQUENCIES] @ np.array(waves)
     return mixed
-
-
-def cut(before: float, after: float) -> NDArray[np.float64]:
-    """Matrix (SIDE, SIDE) that cuts off two ends of a row of pixels and stretches the rest.
-
-    >>> row = np.arange(SIDE)
-    >>> (cut(0.25, 0) @ row)[[0, -1]].round(3).tolist()
-    [8.0, 31.0]
-    """
-    edges = SIDE * (before + (1 - before - after) * np.arange(SIDE + 1) / SIDE)
-    pixels = np.arange(SIDE)
-    ends = np.minimum(edges[1:, None], pixels + 1)
-    overlap: NDArray[np.float64] = np.clip(ends - np.maximum(edges[:-1, None], pixels), 0, None)
-    overlap /= overlap.sum(axis=1, keepdims=True)
-    return overlap

@@ -16,22 +16,23 @@ from PIL import Image
 
 from zshash._interrupts import check
 from zshash._threads import map_blocks
-from zshash.collection.operations.print_pairs import Pairs, Prints, likely_pairs
+from zshash.collection.operations.print_pairs import Prints, likely_pairs
+from zshash.collection.operations.shade_pairs import Pairs
 from zshash.collection.storage.state import State
 from zshash.collection.storage.store import Store
 from zshash.collection.storage.tables import blobs
 from zshash.images.decoding import PictureError, decode
-from zshash.images.likeness import are_same, difference
+from zshash.images.likeness import GRID, are_same, difference
+from zshash.images.pipeline import slices
 from zshash.images.prints import CROPS, EMPTY, SIDE, cropped_prints, shades
 
 __all__ = ["SamePictures", "same_pictures"]
 
 AT_ONCE = 2048  # thumbnails
 ON_A_CORE = 32  # of them
-FINEST = 64  # half of the pixels that are decoded at least, of a thumbnail's longer side
+FINE = 24  # pixels of the shorter side of a thumbnail that shades are not blurred in
 
 Pair = tuple[int, int]
-Try = tuple[int, int, int]  # rows of the part and the whole, and the crop
 Images = dict[int, Image.Image]
 
 
@@ -50,9 +51,8 @@ def same_pictures(store: Store) -> SamePictures:
     """
     with store.beside() as (connection, state):
         found = _prints(connection, store.folder, state)
-        tries = _by_pair(likely_pairs(found))
-        edges = list(_confirmed(connection, store.folder, found, tries))
-    groups = _stars(edges)
+        pairs = list(_confirmed(connection, store.folder, found, likely_pairs(found)))
+    groups = _stars(pairs)
     return SamePictures(
         [sorted(found.ids[group].tolist()) for group in groups], state.items.n - len(found.ids)
     )
@@ -76,18 +76,20 @@ def _some_prints(
     check()
     own = blobs(connection, folder, "prints", ids) if state.prints.n else {}
     small = blobs(connection, folder, "thumbnails", ids) if state.thumbnails.n else {}
-    images = _opened(small)
-    return _gathered(ids, own, {number: shades(image) for number, image in images.items()})
+    return _gathered(ids, own, _opened(small, SIDE // 2))
 
 
-def _opened(thumbnails: dict[int, bytes]) -> Images:
-    """Thumbnails as images, decoded on all cores; those that can not be decoded are left out."""
+def _opened(thumbnails: dict[int, bytes], side: int) -> Images:
+    """Thumbnails with at least twice `side` pixels, if they have so many, decoded on all cores.
+
+    Those that can not be decoded are left out.
+    """
 
     def work(part: list[tuple[int, bytes]]) -> Images:
         opened = {}
         for number, value in part:
             with suppress(PictureError):
-                opened[number] = decode(value, side=FINEST)
+                opened[number] = decode(value, side=side)
         return opened
 
     values = list(thumbnails.items())
@@ -96,66 +98,45 @@ def _opened(thumbnails: dict[int, bytes]) -> Images:
     return {number: image for part in parts for number, image in part.items()}
 
 
-def _gathered(
-    ids: Sequence[int], prints: dict[int, bytes], squares: dict[int, NDArray[np.uint8]]
-) -> Prints:
+def _gathered(ids: Sequence[int], prints: dict[int, bytes], images: Images) -> Prints:
     """Prints of those items that have any; a missing one is made from the shades."""
-    known = [number for number in ids if number in prints or number in squares]
+    known = [number for number in ids if number in prints or number in images]
     shown = np.zeros((len(known), SIDE, SIDE), dtype=np.uint8)
+    are_fine = np.zeros(len(known), dtype=bool)
     for row, number in enumerate(known):
-        if number in squares:
-            shown[row] = squares[number]
+        if number in images:
+            shown[row], are_fine[row] = shades(images[number]), min(images[number].size) >= FINE
     own = cropped_prints(shown, CROPS[:1])[:, 0]
     for row, number in enumerate(known):
         if len(prints.get(number, b"")) == len(EMPTY):
             own[row] = np.frombuffer(prints[number], dtype=np.uint8)
-    return Prints(np.array(known, dtype=np.int64), own, shown)
-
-
-def _by_pair(pairs: Pairs) -> dict[Pair, list[Try]]:
-    """For each pair of rows, the lower first, what to compare, the most likely first."""
-    tries: dict[Pair, list[Try]] = {}
-    for place in np.argsort(-pairs.correlation, kind="stable").tolist():
-        part, whole, crop = (int(column[place]) for column in pairs[:3])
-        tries.setdefault((min(part, whole), max(part, whole)), []).append((part, whole, crop))
-    return tries
+    return Prints(np.array(known, dtype=np.int64), own, shown, are_fine)
 
 
 def _confirmed(
-    connection: sqlite3.Connection, folder: Path, found: Prints, tries: dict[Pair, list[Try]]
+    connection: sqlite3.Connection, folder: Path, found: Prints, pairs: Pairs
 ) -> Iterator[Pair]:
     """Pairs of rows that are copies by their thumbnails, or that have none to compare."""
-    waiting = sorted(tries)
-    for start in range(0, len(waiting), AT_ONCE):
+    for places in slices(len(pairs.part), AT_ONCE):
         check()
-        block = waiting[start : start + AT_ONCE]
-        rows = sorted({row for pair in block for row in pair})
+        block = pairs.at(places)
+        rows = np.unique([block.part, block.whole]).tolist()
         small = blobs(connection, folder, "thumbnails", found.ids[rows].tolist())
-        opened = _opened(small)
+        opened = _opened(small, GRID)
         images = {row: opened[n] for row in rows if (n := int(found.ids[row])) in opened}
-        yield from _copies(block, tries, images)
+        for part, whole, edges in zip(block.part, block.whole, block.edges, strict=True):
+            if _are_copies(images.get(part), images.get(whole), edges):
+                yield int(part), int(whole)
 
 
-def _copies(block: list[Pair], tries: dict[Pair, list[Try]], images: Images) -> Iterator[Pair]:
-    def work(part: list[Pair]) -> list[Pair]:
-        return [pair for pair in part if _is_copy(tries[pair], images)]
-
-    starts = range(0, len(block), ON_A_CORE)
-    for found in map_blocks(work, (block[start : start + ON_A_CORE] for start in starts)):
-        yield from found
-
-
-def _is_copy(tries: list[Try], images: Images) -> bool:
-    """Whether one of two pictures is a copy of the other, in any of the ways to try.
+def _are_copies(
+    part: Image.Image | None, whole: Image.Image | None, edges: NDArray[np.float64]
+) -> bool:
+    """Whether one picture is a copy of the other within the edges, or roughly within them.
 
     Where a thumbnail is missing, their prints have been found nearly equal.
     """
-    if not all(row in images for row in tries[0][:2]):
-        return True
-    return any(
-        are_same(difference(images[part], images[whole], CROPS[crop]))
-        for part, whole, crop in tries
-    )
+    return part is None or whole is None or are_same(difference(part, whole, edges))
 
 
 def _stars(pairs: list[Pair]) -> list[list[int]]:
