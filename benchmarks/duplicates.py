@@ -13,7 +13,6 @@ It is scored at its default threshold, and at the one with the best F1 on these 
 import argparse
 import random
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -162,4 +161,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -48,9 +48,9 @@ def cropped(most: float) -> Change:
 
     def change(image: Image.Image, rng: random.Random) -> tuple[bytes, str]:
         left, top, right, bottom = (rng.uniform(most / 4, most) for _ in range(4))
-        box = (left * image.width, top * image.height)
-        end = (image.width * (1 - right), image.height * (1 - bottom))
-        return saved(image.crop((*map(round, box), *map(round, end))), quality=90)
+        wide, high = image.size
+        box = (left * wide, top * high, (1 - right) * wide, (1 - bottom) * high)
+        return saved(image.crop(box), quality=90)
 
     return change
 
