@@ -5,9 +5,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from PIL import Image, ImageEnhance
+from PIL import Image, ImageDraw, ImageEnhance, ImageFilter
 
-__all__ = ["CHANGES", "Change"]
+__all__ = ["CHANGES", "MOVED", "Change"]
 
 Change = Callable[[Image.Image, random.Random], tuple[bytes, str]]
 """Function from a picture to the bytes and the ending of its copy."""
@@ -61,6 +61,21 @@ def lit(by: float, contrast: bool = False) -> Change:
     return lambda image, _: saved(enhance(image).enhance(by), quality=90)
 
 
+def moved(image: Image.Image, rng: random.Random) -> tuple[bytes, str]:
+    """Not a copy but another shot: what is in a part of the picture has moved a little."""
+    wide, high = image.size
+    x, y = rng.uniform(0.3, 0.7) * wide, rng.uniform(0.3, 0.7) * high
+    right, down = rng.uniform(0.1, 0.2) * wide, rng.uniform(0.1, 0.2) * high
+    by = [round(rng.choice((-1, 1)) * rng.uniform(0.04, 0.1) * side) for side in (wide, high)]
+    mask = Image.new("L", image.size)
+    ImageDraw.Draw(mask).ellipse((x - right, y - down, x + right, y + down), fill=255)
+    soft = mask.filter(ImageFilter.GaussianBlur(0.02 * max(wide, high)))
+    later = image.copy()
+    later.paste(image, (by[0], by[1]))
+    return saved(Image.composite(later, image, soft), quality=90)
+
+
+MOVED = "something has moved"
 CHANGES: dict[str, Change] = {
     "scaled to 1/4": scaled(0.25),
     "scaled to 1/2": scaled(0.5),
@@ -77,4 +92,5 @@ CHANGES: dict[str, Change] = {
     "10 % brighter": lit(1.1),
     "10 % darker": lit(0.9),
     "10 % more contrast": lit(1.1, contrast=True),
+    MOVED: moved,
 }
