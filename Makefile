@@ -7,7 +7,7 @@ ZSHASH_DATA ?= ../shared/data
 CIFAR10 ?= build/cifar10
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 # Markers of the tests that need more than Python packages, or more than seconds.
-REST := benchmark or browser or cluster or crash or large or milvus or service or study or torch
+REST := benchmark or browser or cluster or crash or large or milvus or service or study or torch or types
 # Processes that share the tests. Threads of one that wait do not spin on a core that the other one
 # needs, and bytecode is kept, since many tests start programs.
 WORKERS ?= 2

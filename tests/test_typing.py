@@ -4,6 +4,8 @@ import subprocess
 import sys
 from importlib.resources import files
 
+import pytest
+
 PROGRAM = """
 from pathlib import Path
 from typing import Any, assert_type
@@ -56,6 +58,7 @@ with Collection.create("album", model) as album:
 """
 
 
+@pytest.mark.types
 def test_a_typed_program(tmp_path, request):
     (tmp_path / "program.py").write_text(PROGRAM)
     known = request.config.cache.mkdir("mypy")  # without it, mypy reads all packages again

@@ -268,6 +268,7 @@ def limited(*arguments):
     )
 
 
+@pytest.mark.crash
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -14,6 +14,7 @@ from zshash.studies.demo import clipart, make_album, show_clipart
 from zshash.studies.demo.clipart import NAMES, PICTURES
 
 ROW = re.compile(r"\| (\d{3}\.webp) \| (\S+\.png) \| .* \| .* \|")
+pytestmark = pytest.mark.study
 KINDS = {  # words in the paths of the package, which the search never sees
     "bird": "/birds/",
     "dog": "/dogs?[/_]|bored_dog",
