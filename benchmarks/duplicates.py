@@ -115,6 +115,7 @@ def peer_scores(folder: Path, python: str, target: Path) -> Iterator[tuple[str, 
         numbers = np.array([number(str(name)) for name in found["names"]])
         for name, usual in DEFAULTS.items():
             away = cosines(found[name]) if name == "CNN" else hamming(found[name])
+            away[~found["read"]] = away[:, ~found["read"]] = np.inf
             upper = np.triu_indices(len(numbers), 1)
             is_right = (numbers[:, None] == numbers)[upper]
             yield name, score(away[upper], is_right, usual), best(away[upper], is_right)
@@ -140,7 +141,7 @@ def score(away: Any, is_right: Any, threshold: float) -> tuple[float, float]:
 
 def best(away: Any, is_right: Any) -> tuple[float, float]:
     """Precision and recall at the threshold with the best F1."""
-    order = np.argsort(away, kind="stable")
+    order = np.argsort(away, kind="stable")[: np.isfinite(away).sum()]
     right, last = np.cumsum(is_right[order]), np.flatnonzero(np.diff(away[order], append=np.inf))
     f1 = 2 * right[last] / (last + 1 + is_right.sum())
     place = last[np.argmax(f1)]

@@ -2,8 +2,9 @@
 
     PEER/bin/python benchmarks/copying/peer.py FOLDER OUT.npz
 
-The hashes are those of its classes with their defaults. Its CNN gets EfficientNet-Lite0, the
-network of zshash, as a custom model. Its own network is left out: its weights come from a server.
+What imagededup can not read is told by `read`. The hashes are those of its classes with their
+defaults. Its CNN gets EfficientNet-Lite0, the network of zshash, as a custom model. Its own network
+is left out: its weights come from a server.
 """
 
 import logging
@@ -30,7 +31,9 @@ def main() -> None:
         codes = [method.encode_image(str(folder / own)) for own in names]
         found[name] = np.array([list(bytes.fromhex(code or "0" * 16)) for code in codes], np.uint8)
     cnn = methods.CNN(verbose=False, model_config=network())
-    found["CNN"] = np.stack([cnn.encode_image(str(folder / own))[0] for own in names])
+    features = [cnn.encode_image(str(folder / own)) for own in names]
+    found["read"] = np.array([own is not None for own in features])
+    found["CNN"] = np.stack([np.ones(1280) if own is None else own[0] for own in features])
     np.savez(target, **found)
 
 
