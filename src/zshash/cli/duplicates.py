@@ -122,8 +122,13 @@ def _ask(choices: Sequence[Choice]) -> None:
     if not n:
         return
     files = count(n, "file", "", "s")
-    if not sys.stdin.isatty():
+    if not is_person():
         raise click.UsageError(f"{files} would be deleted: --yes deletes without asking")
     size = in_bytes(sum(choice.bytes for choice in choices))
     if not click.confirm(f"Delete {files}, {size}? They can not be brought back"):
         raise click.UsageError("nothing was changed")
+
+
+def is_person() -> bool:
+    """Whether somebody at a terminal can answer a question."""
+    return sys.stdin.isatty()

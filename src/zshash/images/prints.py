@@ -67,7 +67,7 @@ def cropped_prints(squares: Shades, crops: tuple[tuple[float, ...], ...] = CROPS
     crops : tuple of (left, top, right, bottom)
         Parts that are cut off.
     """
-    rows = squares.reshape(len(squares), -1).astype(np.float32)
+    rows = squares.reshape(len(squares), SIDE * SIDE).astype(np.float32)
     rows -= rows.mean(axis=1, keepdims=True)
     signs = (rows @ _weights(crops)).reshape(len(rows), len(crops), PRINT_BITS) > 0
     signs[rows.std(axis=1) < FLATTEST] = False
