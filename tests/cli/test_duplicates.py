@@ -28,7 +28,7 @@ def files(folder):
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-GOING = {"small/0.jpg", "cut/1.jpg", "again.png"}
+GOING = {"small/0.jpg", "cut/1.png", "again.png"}
 
 
 def test_a_list_tells_levels_and_sizes_apart(photos):
@@ -37,6 +37,9 @@ def test_a_list_tells_levels_and_sizes_apart(photos):
     assert "3 groups: 1 of equal files, 2 of one picture" in text
     assert f"{photos}/small/0.jpg  small  120 × 90, " in text
     assert f"          {photos}/again.png\n" in text
+    assert [line for line in text.splitlines() if line.endswith("  cropped")] == [
+        line for line in text.splitlines() if "cut/1.png" in line
+    ]
     assert "one picture" not in run("duplicates", "album", "--level", "identical")
 
 

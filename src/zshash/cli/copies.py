@@ -69,7 +69,8 @@ def _item(opened: Collection, group: Group, item: Item) -> dict[str, Any]:
     sizes = {name: item.metadata.get(name) for name in ("width", "height")}
     copies = {"copies": group.copies.get(item.id, [])}
     facts = {"id": item.id, "path": path_of(opened, item), "labels": list(item.labels)}
-    return {**facts, **sizes, "bytes": item.size, **copies}
+    cropped = {"cropped": item.id in group.cropped}
+    return {**facts, **sizes, "bytes": item.size, **cropped, **copies}
 
 
 def _paths(opened: Collection, group: Group) -> list[str | None]:
@@ -88,7 +89,8 @@ def _show_group(opened: Collection, group: Group) -> None:
     click.echo(f"{TITLES[group.level]}:")
     for item in group.items:
         size = _size(item.metadata.get("width"), item.metadata.get("height"), item.size)
-        words = [printable(path_of(opened, item) or ""), plain(list(item.labels)), size]
+        cropped = "cropped" if item.id in group.cropped else ""
+        words = [printable(path_of(opened, item) or ""), plain(list(item.labels)), size, cropped]
         click.echo("  ".join([f"{item.id:>8}", *filter(None, words)]))
         _show_copies(group.copies.get(item.id, ()))
     click.echo()
@@ -139,7 +141,8 @@ def _plan_facts(choice: Choice) -> dict[str, Any]:
 
 def _show_choice(choice: Choice) -> None:
     for word, own in [("keep", choice.kept), *(("remove", own) for own in choice.others)]:
-        words = [printable(_path(own) or ""), _size(own.width, own.height, own.bytes)]
+        size = _size(own.width, own.height, own.bytes)
+        words = [printable(_path(own) or ""), size, "cropped" if own.is_cropped else ""]
         click.echo("  ".join([f"{word:<6}", f"{own.item.id:>8}", *filter(None, words)]))
         for path in own.copies:
             click.echo(f"remove  {'':>8}  {printable(path)}")

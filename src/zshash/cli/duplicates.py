@@ -14,6 +14,7 @@ from zshash.cli.terminal import count, refuse
 from zshash.collection import Collection
 from zshash.collection.operations.choosing import KEEP, Choice
 from zshash.collection.operations.duplicates import ALIKE, LEVELS, SAME
+from zshash.images import PictureReader
 
 __all__ = ["duplicates"]
 
@@ -41,7 +42,8 @@ __all__ = ["duplicates"]
     type=click.Choice(KEEP),
     help="Print which picture of each group would be kept and which would go, and change nothing. "
     "largest: the one with most pixels, then most bytes. oldest: the one that was taken first by "
-    "the camera's clock, or else by the time of the file.",
+    "the camera's clock, or else by the time of the file. A camera's raw file is kept before other "
+    "files, and a picture before those that are cut out of it.",
 )
 @click.option(
     "--remove",
@@ -81,7 +83,8 @@ def duplicates(
     For example: zshash duplicates album --keep largest
     """
     _check(level, keep, is_removing, delete_files, yes, paths and as_json)
-    with Collection.open(collection) as opened:
+    reader = PictureReader(progress=not (as_json or paths))
+    with Collection.open(collection, reader=reader) as opened:
         found = opened.duplicates(level, r=radius)
         if keep is None:
             show_groups(opened, found, paths, as_json)

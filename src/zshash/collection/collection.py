@@ -659,7 +659,8 @@ class Collection:
             As `duplicates` returns them, but not those of the level "alike".
         keep : {"largest", "oldest"}
             The picture with most pixels, then most bytes; or the one with the earliest time, of
-            the camera or else of the file. A camera's raw file comes first.
+            the camera or else of the file. A camera's raw file comes first, and pictures that are
+            cut out of another one come last.
         """
         return choosing.choose(self._store, groups, keep)
 

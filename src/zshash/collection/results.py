@@ -1,6 +1,7 @@
 """Results of a collection's operations: matches, added items, synced items, a view."""
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -194,11 +195,14 @@ class Group(NamedTuple):
         In the order of their ids.
     copies : dict of int to list of str
         For ids of the items, the paths of other files with the same bytes.
+    cropped : set of int
+        Ids of the items that are cut out of another picture of the group.
     """
 
     level: str
     items: tuple[Item, ...]
     copies: dict[int, list[str]]
+    cropped: AbstractSet[int] = frozenset()
 
 
 class Duplicates(list[Group]):

@@ -20,7 +20,7 @@ def write_pictures(folder):
     for seed in range(6):
         write(folder / f"{seed}.png", saved(scene(seed), "PNG"), mtime=1_500_000_000 + seed)
     write(folder / "small" / "0.jpg", saved(scene(0).resize((120, 90))), mtime=1_400_000_000)
-    write(folder / "cut" / "1.jpg", saved(jpeg(cropped(scene(1), 0.08, 0.03))))
+    write(folder / "cut" / "1.png", saved(jpeg(cropped(scene(1), 0.08, 0.03)), "PNG"))
     write(folder / "shot" / "2.jpg", saved(with_a_blot(scene(2))))
     shutil.copyfile(folder / "3.png", folder / "again.png")
     return folder

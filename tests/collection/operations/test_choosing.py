@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.collection.operations.copied_pictures import write, write_pictures
-from tests.images.scenes import saved, scene
+from tests.images.scenes import cropped, saved, scene
 from zshash import CollectionError
 from zshash.collection import Group, Item
 
@@ -56,6 +56,17 @@ def test_a_raw_file_comes_before_what_was_made_from_it(album, tmp_path):
     for keep in ("largest", "oldest"):
         [choice] = album.choose_copies([Group("same", items, {})], keep)
         assert choice.kept.path == small
+
+
+def test_a_picture_comes_before_an_enlarged_part_of_it(album, tmp_path):
+    part = cropped(scene(0), 0.08, 0.08, 0.08, 0.08).resize((480, 360))
+    write(tmp_path / "part.png", saved(part, "PNG"), mtime=1_300_000_000)
+    write(tmp_path / "whole.png", saved(scene(0), "PNG"), mtime=1_400_000_000)
+    album.add([tmp_path / "part.png", tmp_path / "whole.png"])
+    for keep in ("largest", "oldest"):
+        [choice] = album.choose_copies(album.duplicates(), keep)
+        assert choice.kept.path.name == "whole.png"
+        assert choice.others[0].is_cropped
 
 
 def test_sizes_are_read_where_they_were_not_noted(copied):

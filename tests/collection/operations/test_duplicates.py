@@ -23,7 +23,7 @@ def test_levels_are_told_apart(copied, tmp_path):
     assert found[0].copies == {found[0].items[0].id: [str(tmp_path / "photos" / "again.png")]}
     assert [set(names(group)) for group in found[1:]] == [
         {"0.png", "small/0.jpg"},
-        {"1.png", "cut/1.jpg"},
+        {"1.png", "cut/1.png"},
     ]
     assert found.unknown == 0
     assert copied.duplicates("identical") == found[:1]

@@ -24,13 +24,14 @@ def names(album, groups):
     return [{"/".join(paths[n].parts[-2:]) for n in group} for group in groups]
 
 
-FOUND = [{"photos/0.png", "small/0.jpg"}, {"photos/1.png", "cut/1.jpg"}]
+FOUND = [{"photos/0.png", "small/0.jpg"}, {"photos/1.png", "cut/1.png"}]
 
 
 def test_copies_are_found_and_other_shots_are_not(copied):
     found = same_pictures(copied._store)
     assert sorted(map(sorted, names(copied, found.groups))) == sorted(map(sorted, FOUND))
     assert found.unknown == 0
+    assert names(copied, [found.cropped]) == [{"cut/1.png"}]
 
 
 def test_prints_are_made_where_they_are_missing(copied):
@@ -68,14 +69,14 @@ def test_a_thumbnail_that_is_no_picture_is_left_out(copied):
 
 
 def test_an_empty_album(album):
-    assert same_pictures(album._store) == ([], 0)
+    assert same_pictures(album._store) == ([], set(), 0)
 
 
 def test_pictures_of_one_shade_are_no_copies(album, tmp_path):
     for number, shade in enumerate(("white", "black", "#777", "#787878")):
         Image.new("RGB", (40 + number, 30), shade).save(tmp_path / f"{number}.png")
         album.add(tmp_path / f"{number}.png")
-    assert same_pictures(album._store) == ([], 0)
+    assert same_pictures(album._store) == ([], set(), 0)
 
 
 def test_many_copies_are_one_group(album, tmp_path):

@@ -50,6 +50,8 @@ class Picture(NamedTuple):
         Size of the file, 0 if it is not known.
     is_raw : bool
         Whether it is a camera's file with the pixels of the sensor.
+    is_cropped : bool
+        Whether it is cut out of another picture of the group.
     copies : tuple of str
         Other files with the same bytes.
     """
@@ -60,6 +62,7 @@ class Picture(NamedTuple):
     height: int
     bytes: int
     is_raw: bool
+    is_cropped: bool = False
     copies: tuple[str, ...] = ()
 
 
@@ -86,7 +89,8 @@ def choose(store: Store, groups: Iterable[Group], keep: str) -> list[Choice]:
         Copies; items that only look alike are refused.
     keep : {"largest", "oldest"}
         Most pixels, then most bytes; or earliest time, of the camera or else of the file. A
-        camera's raw file comes before pictures that were made from it.
+        camera's raw file comes before pictures that were made from it, and a picture before
+        those that are cut out of it.
 
     Raises
     ------
@@ -112,11 +116,16 @@ def _choose(pictures: Sequence[Picture], keep: str) -> Choice:
 
 
 def _by_size(own: Picture) -> tuple[Any, ...]:
-    return not own.is_raw, -own.width * own.height, -own.bytes, own.item.id
+    return *_by_worth(own), -own.width * own.height, -own.bytes, own.item.id
 
 
 def _by_time(own: Picture) -> tuple[Any, ...]:
-    return not own.is_raw, _time(own.item), *_by_size(own)
+    return *_by_worth(own), _time(own.item), *_by_size(own)
+
+
+def _by_worth(own: Picture) -> tuple[bool, bool]:
+    """Whatever the rule, raw files come first, and then pictures from which nothing was cut off."""
+    return not own.is_raw, own.is_cropped
 
 
 def _time(item: Item) -> datetime:
@@ -133,16 +142,17 @@ def _time(item: Item) -> datetime:
 
 
 def _pictures(store: Store, group: Group) -> list[Picture]:
-    return [_picture(store, item, group.copies.get(item.id, ())) for item in group.items]
+    return [_picture(store, item, group) for item in group.items]
 
 
-def _picture(store: Store, item: Item, copies: Sequence[str]) -> Picture:
+def _picture(store: Store, item: Item, group: Group) -> Picture:
     path = picture(store, item)
     width, height = (item.metadata.get(name) for name in ("width", "height"))
     if not (isinstance(width, int) and isinstance(height, int)):
         width, height = _size(path)
-    others = tuple(copy for copy in copies if copy != item.source)
-    return Picture(item, path, width, height, item.size or 0, _is_raw(path), others)
+    others = tuple(copy for copy in group.copies.get(item.id, ()) if copy != item.source)
+    is_cropped = item.id in group.cropped
+    return Picture(item, path, width, height, item.size or 0, _is_raw(path), is_cropped, others)
 
 
 def _size(path: Path | None) -> tuple[int, int]:

@@ -1,7 +1,5 @@
 """Items that are there more than once: equal files, copies of one picture, look-alikes."""
 
-from collections.abc import Sequence
-
 from zshash.collection.errors import CollectionError
 from zshash.collection.operations import alike
 from zshash.collection.operations.items import items
@@ -47,12 +45,13 @@ def _same(store: Store) -> Duplicates:
     with store.reading(), store.looking() as connection:
         there, copies = items_of(connection, store.folder, ids), same_files(store, ids)
     groups = [
-        Group(SAME, tuple(there[n] for n in group if n in there), _those(copies, group))
+        Group(
+            SAME,
+            tuple(there[n] for n in group if n in there),
+            {n: copies[n] for n in group if n in copies},
+            found.cropped & set(group),
+        )
         for group in found.groups
     ]
     # another process may have removed items meanwhile
     return Duplicates((one for one in groups if len(one.items) > 1), unknown=found.unknown)
-
-
-def _those(copies: dict[int, list[str]], ids: Sequence[int]) -> dict[int, list[str]]:
-    return {number: copies[number] for number in ids if number in copies}

@@ -5,6 +5,7 @@ Most of what is found is dropped again by the shades of grey. Whatever the pictu
 gives a few of the nearest only, so time and memory grow with the number of pictures.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -59,10 +60,11 @@ class Prints(NamedTuple):
         return brightest > 0
 
 
-def likely_pairs(found: Prints) -> Pairs:
+def likely_pairs(found: Prints, tick: Callable[[int], object] = lambda _: None) -> Pairs:
     """Pairs of pictures that may be copies, each once, with the edges that fit best.
 
-    Pictures without structure have no part in it: all of them look the same.
+    Pictures without structure have no part in it: all of them look the same. `tick` gets the number
+    of pictures whenever some are done.
     """
     index, rows = _index(found.prints)
     has_shades = found.have_shades
@@ -70,14 +72,10 @@ def likely_pairs(found: Prints) -> Pairs:
     for places in slices(len(rows), AT_ONCE):
         check()
         own = rows[places]
-        pairs += [
-            _alone(found, has_shades, index, own),
-            aligned(
-                found.squares,
-                found.are_fine,
-                _roughly(found, has_shades, index, own[has_shades[own]]),
-            ),
-        ]
+        roughly = _roughly(found, has_shades, index, own[has_shades[own]])
+        pairs.append(aligned(found.squares, found.are_fine, roughly))
+        pairs.append(_alone(found, has_shades, index, own))
+        tick(len(own))
     return together(pairs).best(either_way=True)
 
 

@@ -17,7 +17,7 @@ from PIL import Image
 from zshash._interrupts import check
 from zshash._threads import map_blocks
 from zshash.collection.operations.print_pairs import Prints, likely_pairs
-from zshash.collection.operations.shade_pairs import Pairs
+from zshash.collection.operations.shade_pairs import Pairs, together
 from zshash.collection.storage.state import State
 from zshash.collection.storage.store import Store
 from zshash.collection.storage.tables import blobs
@@ -31,15 +31,27 @@ __all__ = ["SamePictures", "same_pictures"]
 AT_ONCE = 2048  # thumbnails
 ON_A_CORE = 32  # of them
 FINE = 24  # pixels of the shorter side of a thumbnail that shades are not blurred in
+UNCROPPED = 0.97  # of a picture's area, less counts as cropped
 
 Pair = tuple[int, int]
 Images = dict[int, Image.Image]
 
 
 class SamePictures(NamedTuple):
-    """Groups of ids, and the number of items that could not be compared."""
+    """Copies of pictures.
+
+    Attributes
+    ----------
+    groups : list of list of int
+        Ids of the items of each group.
+    cropped : set of int
+        Ids of those that are cut out of another picture of their group.
+    unknown : int
+        Number of items that could not be compared.
+    """
 
     groups: list[list[int]]
+    cropped: set[int]
     unknown: int
 
 
@@ -50,12 +62,27 @@ def same_pictures(store: Store) -> SamePictures:
     whose ends have nothing in common.
     """
     with store.beside() as (connection, state):
-        found = _prints(connection, store.folder, state)
-        pairs = list(_confirmed(connection, store.folder, found, likely_pairs(found)))
-    groups = _stars(pairs)
+        with store.bar(state.items.n) as bar:
+            found = _prints(connection, store.folder, state)
+            likely = likely_pairs(found, bar.update)
+        pairs = together(list(_confirmed(connection, store.folder, found, likely)))
+    groups = _stars(list(zip(pairs.part.tolist(), pairs.whole.tolist(), strict=True)))
     return SamePictures(
-        [sorted(found.ids[group].tolist()) for group in groups], state.items.n - len(found.ids)
+        [found.ids[group].tolist() for group in groups],
+        set(found.ids[_cut_out(found, pairs, groups)].tolist()),
+        state.items.n - len(found.ids),
     )
+
+
+def _cut_out(found: Prints, pairs: Pairs, groups: list[list[int]]) -> list[int]:
+    """Rows of pictures that are cut out of another picture of their group."""
+    group = {row: place for place, rows in enumerate(groups) for row in rows}
+    left, top, right, bottom = pairs.edges.T
+    are_cut = (right - left) * (bottom - top) < UNCROPPED
+    # the edges of blurred pictures are not known well enough
+    places = np.flatnonzero(are_cut & found.are_fine[pairs.part] & found.are_fine[pairs.whole])
+    cut = zip(pairs.part[places].tolist(), pairs.whole[places].tolist(), strict=True)
+    return sorted({part for part, whole in cut if group.get(part) == group.get(whole)})
 
 
 def _prints(connection: sqlite3.Connection, folder: Path, state: State) -> Prints:
@@ -115,8 +142,8 @@ def _gathered(ids: Sequence[int], prints: dict[int, bytes], images: Images) -> P
 
 def _confirmed(
     connection: sqlite3.Connection, folder: Path, found: Prints, pairs: Pairs
-) -> Iterator[Pair]:
-    """Pairs of rows that are copies by their thumbnails, or that have none to compare."""
+) -> Iterator[Pairs]:
+    """Pairs that are copies by their thumbnails, or that have none to compare."""
     for places in slices(len(pairs.part), AT_ONCE):
         check()
         block = pairs.at(places)
@@ -124,9 +151,14 @@ def _confirmed(
         small = blobs(connection, folder, "thumbnails", found.ids[rows].tolist())
         opened = _opened(small, GRID)
         images = {row: opened[n] for row in rows if (n := int(found.ids[row])) in opened}
-        for part, whole, edges in zip(block.part, block.whole, block.edges, strict=True):
-            if _are_copies(images.get(part), images.get(whole), edges):
-                yield int(part), int(whole)
+        yield block.at(
+            np.array(
+                [
+                    _are_copies(images.get(part), images.get(whole), edges)
+                    for part, whole, edges in zip(block.part, block.whole, block.edges, strict=True)
+                ]
+            )
+        )
 
 
 def _are_copies(
