@@ -8,11 +8,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from zshash._interrupts import check
 from zshash._threads import map_blocks
@@ -26,6 +25,9 @@ from zshash.images.likeness import GRID, are_same, difference
 from zshash.images.pipeline import slices
 from zshash.images.prints import CROPS, EMPTY, SIDE, cropped_prints, shades
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 __all__ = ["SamePictures", "same_pictures"]
 
 AT_ONCE = 2048  # thumbnails
@@ -34,7 +36,7 @@ FINE = 24  # pixels of the shorter side of a thumbnail that shades are not blurr
 UNCROPPED = 0.97  # of a picture's area, less counts as cropped
 
 Pair = tuple[int, int]
-Images = dict[int, Image.Image]
+Images = dict[int, "Image.Image"]
 
 
 class SamePictures(NamedTuple):
@@ -162,7 +164,7 @@ def _confirmed(
 
 
 def _are_copies(
-    part: Image.Image | None, whole: Image.Image | None, edges: NDArray[np.float64]
+    part: "Image.Image | None", whole: "Image.Image | None", edges: NDArray[np.float64]
 ) -> bool:
     """Whether one picture is a copy of the other within the edges, or roughly within them.
 
