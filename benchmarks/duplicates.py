@@ -39,30 +39,34 @@ from zshash.images.decoding import PictureError, decode
 DRAWINGS = Path(zshash.__file__).parent / "studies" / "demo" / "pictures"
 DEFAULTS = {"PHash": 10, "DHash": 10, "AHash": 10, "WHash": 10, "CNN": 0.9}
 SMALLEST = 48  # pixels of the shorter side of a picture whose quarter still shows something
-VISIBLE = 32  # shades of 255
+ALIKE = 4  # shades of 255 that pictures differ by, in the mean, if they are the same one
+VISIBLE = 32  # shades that something differs by if a person sees it
 
 
 def originals(
     folders: Sequence[Path], count: int, seed: int, half: int | None
 ) -> list[Image.Image]:
-    """Pictures at random, no two of the same bytes."""
+    """Pictures at random; of nearly equal ones, which a folder has twice, the first."""
     paths = [
         path
         for folder in folders
         for path in sorted(read_folder(folder, labels="none").sources)[half :: half is None or 2]
     ]
     random.Random(seed).shuffle(paths)
-    images: dict[bytes, Image.Image] = {}
+    images: list[Image.Image] = []
+    small: list[NDArray[np.int64]] = []
     for path in paths:
         try:
             image = decode(Path(str(path)))
         except PictureError:
             continue
-        if min(image.size) >= SMALLEST:
-            images.setdefault(image.resize((16, 16)).tobytes(), image)
+        own = np.asarray(image.resize((16, 16)), dtype=np.int64)
+        if min(image.size) >= SMALLEST and all(np.abs(own - one).mean() > ALIKE for one in small):
+            images.append(image)
+            small.append(own)
         if len(images) == count:
             break
-    return list(images.values())
+    return images
 
 
 def lay_out(folder: Path, images: Sequence[Image.Image], change: str) -> int:
