@@ -90,7 +90,7 @@ def test_same_answers_as_with_the_index_in_memory(photos, twin, X, address, fold
 
 
 def test_pictures_of_a_folder(address, tmp_path, hasher, reader, pictures):
-    options = {"model": hasher, "reader": reader}
+    options = {"source": hasher, "reader": reader}
     one = Collection.create(tmp_path / "one", index=address, **options)
     other = Collection.create(tmp_path / "other", **options)
     with one, other:
