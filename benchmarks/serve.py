@@ -38,14 +38,14 @@ def as_json(queries: NDArray[np.float32], distance: str = "bits") -> list[bytes]
     """Requests with features as a list of numbers, with the seven digits of float32."""
     how = {"k": K, "distance": distance}
     return [
-        post("/api/search", JSON, json.dumps({"features": row} | how).encode())
+        post("/api/v1/search", JSON, json.dumps({"features": row} | how).encode())
         for row in ([float(f"{value:.7g}") for value in query] for query in queries.tolist())
     ]
 
 
 def as_bytes(queries: NDArray[np.float32], distance: str = "bits") -> list[bytes]:
     """Requests with features as the bytes of float32 numbers."""
-    path = f"/api/search?k={K}&distance={distance}"
+    path = f"/api/v1/search?k={K}&distance={distance}"
     return [post(path, BINARY, query.astype("<f4").tobytes()) for query in queries]
 
 
@@ -120,9 +120,9 @@ def main() -> None:
         with served(folder) as (address, process):
             if options.minutes or options.quick:
                 mixed = [*as_json(queries), *as_bytes(queries)]
-                mixed += [get(f"/api/search?id={i}&k=60") for i in range(100)]
-                mixed += [get(f"/api/items?offset={50 * i}") for i in range(50)]
-                mixed += [get(f"/api/search?id={i}&label=category+{i}") for i in range(4)]
+                mixed += [get(f"/api/v1/search?id={i}&k=60") for i in range(100)]
+                mixed += [get(f"/api/v1/items?offset={50 * i}") for i in range(50)]
+                mixed += [get(f"/api/v1/search?id={i}&label=category+{i}") for i in range(4)]
                 rng = np.random.default_rng(0)
                 shuffled = [mixed[i] for i in rng.permutation(len(mixed))]
                 minutes = options.minutes or 0.05

@@ -72,8 +72,8 @@ def check_search(port: int, truth: Truth) -> list[str]:
     """Check that the server still finds the right results."""
     where = f"where={quote(f'id < {N_DIGITS}')}&k={N_FOUND}"
     faults = []
-    by_picture = framed(f"/api/search?{where}", "image/jpeg", truth.picture)
-    by_name = framed(f"/api/search?name=zero&{where}", None, b"", "GET")
+    by_picture = framed(f"/api/v1/search?{where}", "image/jpeg", truth.picture)
+    by_name = framed(f"/api/v1/search?name=zero&{where}", None, b"", "GET")
     for what, content in (("picture", by_picture), ("name", by_name)):
         answer = ask(port, Request("search", what, content))
         if answer.status != 200:
@@ -138,7 +138,7 @@ class Run:
 
     def try_crowd(self) -> None:
         """Send more large pictures at once than there is room for; some must be refused."""
-        content = framed("/api/search", "image/png", bombs()["png just small enough"])
+        content = framed("/api/v1/search", "image/png", bombs()["png just small enough"])
         request = Request("crowd", "at once", content)
         with ThreadPoolExecutor(CROWD) as pool:
             answers = list(pool.map(lambda _: ask(self.server.port, request), range(CROWD)))

@@ -226,16 +226,20 @@ def _requests(truth: Truth, rng: random.Random) -> Iterator[Request]:
     for kind in ("features", "bits"):
         more = {"distance": "bits"} if kind == "bits" else {}
         body = json.dumps({"features": truth.pool.X[query].tolist()} | page | more).encode()
-        yield f"search by {kind}", ("/api/search", body), found(kind)
-    yield "search by id", (f"/api/search?{urlencode({'id': place} | page)}", None), found("id")
-    yield "search by name", (f"/api/search?{urlencode({'name': name} | page)}", None), found("name")
+        yield f"search by {kind}", ("/api/v1/search", body), found(kind)
+    yield "search by id", (f"/api/v1/search?{urlencode({'id': place} | page)}", None), found("id")
+    yield (
+        "search by name",
+        (f"/api/v1/search?{urlencode({'name': name} | page)}", None),
+        found("name"),
+    )
     model = rng.randrange(2)
     code = {"code": truth.codes[model][query], "model": truth.pool.checksums[model]}
-    yield "search by code", (f"/api/search?{urlencode(code | page)}", None), found("bits")
-    yield "why", (f"/api/why?id={place}", None), lambda body: _wrong_why(truth, place, body)
-    yield "items", ("/api/items?limit=200", None), lambda body: _wrong_list(truth, body)
-    yield "map", ("/api/map", None), lambda body: "" if b"state" in body else "no state"
-    yield "map", ("/api/map/points", None), _wrong_points
+    yield "search by code", (f"/api/v1/search?{urlencode(code | page)}", None), found("bits")
+    yield "why", (f"/api/v1/why?id={place}", None), lambda body: _wrong_why(truth, place, body)
+    yield "items", ("/api/v1/items?limit=200", None), lambda body: _wrong_list(truth, body)
+    yield "map", ("/api/v1/map", None), lambda body: "" if b"state" in body else "no state"
+    yield "map", ("/api/v1/map/points", None), _wrong_points
 
 
 def _wrong_page(truth: Truth, kind: str, asked: tuple[int, int, str], answer: Any) -> str:

@@ -13,7 +13,7 @@ from uploading.pictures import TYPES, bombs, hostile, whole
 __all__ = ["HEAD", "TOKEN", "Request", "framed", "make"]
 
 TOKEN = "0123456789abcdef"
-SEARCH, ITEMS = "/api/search", "/api/items"
+SEARCH, ITEMS = "/api/v1/search", "/api/v1/items"
 HEAD = f"Host: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
 N_DIGITS = 1797  # ids of the items that stay
 OWN = b"\r\n--x\r\n"
@@ -333,8 +333,8 @@ FRAMES: dict[str, Callable[[bytes], bytes]] = {
     "preface of 2": lambda c: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + c,
     "only bytes": lambda c: c,
     "TLS": lambda c: b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + c,
-    "odd address": lambda c: framed("/api/search?\x7f#%zz&&&=;", "image/png", c),
-    "whole address": lambda c: framed("http://example.org/api/search", "image/png", c),
+    "odd address": lambda c: framed("/api/v1/search?\x7f#%zz&&&=;", "image/png", c),
+    "whole address": lambda c: framed("http://example.org/api/v1/search", "image/png", c),
     "long address": lambda c: framed(SEARCH + "?where=" + "a" * 50_000, "image/png", c),
     "many parameters": lambda c: framed(SEARCH + "?" + "label=a&" * 5000, "image/png", c),
     "other method": lambda c: framed(ITEMS, "image/png", c, "PATCH"),

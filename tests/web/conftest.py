@@ -70,7 +70,7 @@ class Client:
 
     def logged_in(self):
         """A client with the cookie that the server gives for the token."""
-        given = self.ask("POST", "/api/session", headers=BEARER)
+        given = self.ask("POST", "/api/v1/session", headers=BEARER)
         assert given.status == 204
         cookie = given.headers["set-cookie"].partition(";")[0]
         return Client(self.address, {"Cookie": cookie})

@@ -20,7 +20,7 @@ from zshash.codes import unpack
 from zshash.collection import Match
 from zshash.hashing import save
 from zshash.semantics import WordNet
-from zshash.web.api import REASONS
+from zshash.web.routes.shared import REASONS
 
 OCTETS = "application/octet-stream"
 
@@ -34,7 +34,7 @@ def features(photos):
 
 
 def test_what_there_is_to_know(client, photos):
-    info = client.get("/api/info").json
+    info = client.get("/api/v1/info").json
     assert info["name"] == "album"
     assert (info["items"], info["bits"], info["method"]) == (180, 48, "ZSH")
     assert info["extractor"] == "pixels:8"
@@ -57,7 +57,7 @@ def test_what_there_is_to_know(client, photos):
 
 
 def test_what_there_is_to_know_of_features(serving, tables):
-    info = serving(folder=tables).get("/api/info").json
+    info = serving(folder=tables).get("/api/v1/info").json
     assert info["searches"] == {
         "picture": False,
         "name": False,
@@ -79,22 +79,22 @@ def test_every_way_of_asking_for_a_picture_finds_the_same(client, photos, featur
     how = {"k": 7, "distance": "bits"}
     answers = {
         "picture": [
-            client.form("/api/search", [("picture", "a.png", picture)], **how),
-            client.form("/api/search", [("picture", "a.png", picture)], how.items()),
-            client.post("/api/search", picture, "image/png", **how),
-            client.post("/api/search", picture, "image/anything; q=1", **how),
+            client.form("/api/v1/search", [("picture", "a.png", picture)], **how),
+            client.form("/api/v1/search", [("picture", "a.png", picture)], how.items()),
+            client.post("/api/v1/search", picture, "image/png", **how),
+            client.post("/api/v1/search", picture, "image/anything; q=1", **how),
         ],
         "features": [
-            client.post("/api/search", raw, OCTETS, **how),
-            client.ask("POST", "/api/search", json.dumps({"features": numbers, **how}), JSON),
+            client.post("/api/v1/search", raw, OCTETS, **how),
+            client.ask("POST", "/api/v1/search", json.dumps({"features": numbers, **how}), JSON),
         ],
         "code": [
-            client.get("/api/search", code=code, **how),
-            client.get("/api/search", code=code, k=7, distance="real"),
-            client.get("/api/search", code=code, k=7, model=photos.model.checksum[:12]),
-            client.get("/api/search", code=code, k=7),
-            client.get("/api/search", code=code.upper(), k=7),
-            client.ask("POST", "/api/search", f'{{"code":"{code}","k":7}}', JSON),
+            client.get("/api/v1/search", code=code, **how),
+            client.get("/api/v1/search", code=code, k=7, distance="real"),
+            client.get("/api/v1/search", code=code, k=7, model=photos.model.checksum[:12]),
+            client.get("/api/v1/search", code=code, k=7),
+            client.get("/api/v1/search", code=code.upper(), k=7),
+            client.ask("POST", "/api/v1/search", f'{{"code":"{code}","k":7}}', JSON),
         ],
     }
     for kind, found in answers.items():
@@ -122,10 +122,10 @@ def test_real_values(client, photos, features, how):
     if "label" in body:
         body["label"] = [body["label"]]
     for kind, answer in [
-        ("picture", client.post("/api/search", picture, "image/png", **asked)),
-        ("picture", client.form("/api/search", [("picture", "", picture)], asked.items())),
-        ("features", client.post("/api/search", raw, OCTETS, **asked)),
-        ("features", client.ask("POST", "/api/search", json.dumps(body), JSON)),
+        ("picture", client.post("/api/v1/search", picture, "image/png", **asked)),
+        ("picture", client.form("/api/v1/search", [("picture", "", picture)], asked.items())),
+        ("features", client.post("/api/v1/search", raw, OCTETS, **asked)),
+        ("features", client.ask("POST", "/api/v1/search", json.dumps(body), JSON)),
     ]:
         assert answer.status == 200, answer
         found = answer.json
@@ -140,28 +140,28 @@ def test_real_values(client, photos, features, how):
         bits = (signs[order] != np.where(values >= 0, 1, -1)).sum(axis=1)
         assert [one["bits"] for one in found["results"]] == bits.tolist()
     without = {name: value for name, value in asked.items() if name != "distance"}
-    assert client.post("/api/search", raw, OCTETS, **without).json["results"] == found["results"]
-    by_bits = client.post("/api/search", raw, OCTETS, **asked | {"distance": "bits"}).json
+    assert client.post("/api/v1/search", raw, OCTETS, **without).json["results"] == found["results"]
+    by_bits = client.post("/api/v1/search", raw, OCTETS, **asked | {"distance": "bits"}).json
     assert all(one["score"] == 1 - 2 * one["bits"] / 48 for one in by_bits["results"])
 
 
 def test_items_like_an_item(client, photos):
     own = photos[33].code
     expected = [told(match) for match in photos.search(code=photos.index.get([33]), k=60)[0]]
-    answer = client.get("/api/search", id=33).json
+    answer = client.get("/api/v1/search", id=33).json
     assert answer["results"] == expected
     assert (answer["results"][0]["bits"], answer["results"][0]["score"]) == (0, 1)
     model = photos.model.checksum[:12]
     asked = {"kind": "id", "code": own.hex(), "name": None, "id": 33, "model": model}
     assert answer["query"] == asked
-    assert client.get("/api/search", id=33, distance="real").json["results"] == expected
-    assert client.ask("POST", "/api/search", '{"id": 33}', JSON).json["results"] == expected
+    assert client.get("/api/v1/search", id=33, distance="real").json["results"] == expected
+    assert client.ask("POST", "/api/v1/search", '{"id": 33}', JSON).json["results"] == expected
 
 
 @pytest.mark.parametrize("name", ["cat", "truck", "lorry"])
 def test_items_that_fit_a_name(client, photos, name):
     expected = [told(match) for match in photos.search(name=name, k=25)]
-    answer = client.get("/api/search", name=name, k=25).json
+    answer = client.get("/api/v1/search", name=name, k=25).json
     assert answer["results"] == expected
     model = photos.model.checksum[:12]
     asked = {"kind": "name", "code": None, "name": name, "id": None, "model": model}
@@ -169,7 +169,7 @@ def test_items_that_fit_a_name(client, photos, name):
     assert answer["total"] == 25
     assert all(one["bits"] is None for one in answer["results"])
     assert (
-        client.ask("POST", "/api/search", f'{{"name":"{name}","k":25}}', JSON).json["results"]
+        client.ask("POST", "/api/v1/search", f'{{"name":"{name}","k":25}}', JSON).json["results"]
         == answer["results"]
     )
 
@@ -197,14 +197,14 @@ def test_how_to_search(client, photos, how):
     where = " and ".join(conditions) or None
     page = {"k": how.get("k", 60), "radius": how.get("radius")}
     expected = photos.search(item=33, where=where, **page)
-    answer = client.get("/api/search", id=33, **how).json
+    answer = client.get("/api/v1/search", id=33, **how).json
     assert answer["total"] == min(expected.total, page["k"]) == len(expected)
     assert answer["results"] == [told(match) for match in expected][:60]
     picture = (photos.path.parent / "pictures" / "cat" / "cat3.png").read_bytes()
     other = photos.search(picture, where=where, **page)
     fields = [(name, value) for name, value in how.items() if name != "label"]
     fields += [("label", label) for label in labels]
-    posted = client.form("/api/search", [("picture", "", picture)], fields).json
+    posted = client.form("/api/v1/search", [("picture", "", picture)], fields).json
     assert posted["results"] == [told(match) for match in other][:60]
 
 
@@ -213,60 +213,60 @@ def test_how_to_search(client, photos, how):
     "label": ["cat", "dog"]}]
 )  # fmt: skip
 def test_pages_add_up_to_the_whole(client, query):
-    whole = client.get("/api/search", k=47, limit=200, **query).json
+    whole = client.get("/api/v1/search", k=47, limit=200, **query).json
     assert whole["total"] == len(whole["results"]) == 47
     parts = []
     for offset in range(0, 60, 10):
-        page = client.get("/api/search", k=47, offset=offset, limit=10, **query).json
+        page = client.get("/api/v1/search", k=47, offset=offset, limit=10, **query).json
         assert (page["offset"], page["limit"], page["total"]) == (offset, 10, 47)
         parts += page["results"]
     assert parts == whole["results"]
-    beyond = client.get("/api/search", k=47, offset=2**63 - 1, **query).json
+    beyond = client.get("/api/v1/search", k=47, offset=2**63 - 1, **query).json
     assert (beyond["results"], beyond["total"]) == ([], 47)
 
 
 BAD = [
-    ("/api/search", 422, "give exactly one of name, id, code"),
-    ("/api/search?id=1&code=00", 422, "give exactly one of name, id, code"),
-    ("/api/search?name=cat&id=1", 422, "give exactly one of name, id, code"),
-    ("/api/search?name=cat&radius=3", 422, "a name is searched for by score"),
-    ("/api/search?id=1&colour=red", 422, "colour: extra inputs are not permitted"),
-    ("/api/search?id=1&k=0", 422, "k: input should be greater than or equal to 1"),
-    ("/api/search?id=1&k=10001", 422, "k: input should be less than or equal to 10000"),
-    ("/api/search?id=1&k=many", 422, "k: input should be a valid integer"),
-    ("/api/search?id=1&radius=-1", 422, "radius: "),
-    ("/api/search?id=1&limit=201", 422, "limit: input should be less than or equal to 200"),
-    ("/api/search?id=1&limit=0", 422, "limit: "),
-    ("/api/search?id=1&offset=-1", 422, "offset: "),
-    ("/api/search?id=1&where=year%20%3E", 422, "year >"),
-    ("/api/search?id=1&where=", 422, "where: "),
-    ("/api/search?id=-1", 422, "id: "),
-    ("/api/search?id=9223372036854775808", 422, "id: "),
-    ("/api/search?id=1&distance=cosine", 422, "distance: input should be 'real' or 'bits'"),
-    ("/api/search?id=1&distance=asymmetric", 422, "distance: input should be 'real' or 'bits'"),
-    ("/api/search?code=00&radius=1&distance=real", 422, "or search with distance=bits"),
-    ("/api/search?name=cat&distance=real", 422, "leave distance out"),
-    ("/api/search?name=cat&distance=bits", 422, "leave distance out"),
-    ("/api/items?distance=bits", 422, "distance: extra inputs are not permitted"),
-    ("/api/search?id=1&model=0123456789ab", 422, "model: only a code has a model"),
-    ("/api/search?code=000000000000&model=xyz", 422, "model: "),
-    ("/api/search?code=000000000000&model=0123456789ab", 409, "those of another model"),
-    ("/api/why?code=000000000000&model=0123456789ab", 409, "those of another model"),
-    ("/api/search?id=5000", 404, "there is no item 5000"),
-    ("/api/search?code=00ff", 422, "a code of 2 bytes, and the collection's have 6"),
-    ("/api/search?code=xyz", 422, "code: "),
-    ("/api/search?name=%20", 422, "name: must not be empty"),
-    ("/api/why", 422, "give exactly one of name, id, code"),
-    ("/api/why?id=5000", 404, "there is no item 5000"),
-    ("/api/why?code=00", 422, "a code of 1 bytes"),
-    ("/api/items?k=5", 422, "k: extra inputs are not permitted"),
-    ("/api/items?where=(", 422, "("),
-    ("/api/items/5000", 404, "there is no item 5000"),
-    ("/api/items/5000/thumbnail", 404, "there is no item 5000"),
-    ("/api/items/5000/picture", 404, "there is no item 5000"),
-    ("/api/items/five", 422, "id: input should be a valid integer"),
-    ("/api/items/-1", 422, "id: "),
-    ("/api/nothing", 404, "there is nothing here"),
+    ("/api/v1/search", 422, "give exactly one of name, id, code"),
+    ("/api/v1/search?id=1&code=00", 422, "give exactly one of name, id, code"),
+    ("/api/v1/search?name=cat&id=1", 422, "give exactly one of name, id, code"),
+    ("/api/v1/search?name=cat&radius=3", 422, "a name is searched for by score"),
+    ("/api/v1/search?id=1&colour=red", 422, "colour: extra inputs are not permitted"),
+    ("/api/v1/search?id=1&k=0", 422, "k: input should be greater than or equal to 1"),
+    ("/api/v1/search?id=1&k=10001", 422, "k: input should be less than or equal to 10000"),
+    ("/api/v1/search?id=1&k=many", 422, "k: input should be a valid integer"),
+    ("/api/v1/search?id=1&radius=-1", 422, "radius: "),
+    ("/api/v1/search?id=1&limit=201", 422, "limit: input should be less than or equal to 200"),
+    ("/api/v1/search?id=1&limit=0", 422, "limit: "),
+    ("/api/v1/search?id=1&offset=-1", 422, "offset: "),
+    ("/api/v1/search?id=1&where=year%20%3E", 422, "year >"),
+    ("/api/v1/search?id=1&where=", 422, "where: "),
+    ("/api/v1/search?id=-1", 422, "id: "),
+    ("/api/v1/search?id=9223372036854775808", 422, "id: "),
+    ("/api/v1/search?id=1&distance=cosine", 422, "distance: input should be 'real' or 'bits'"),
+    ("/api/v1/search?id=1&distance=asymmetric", 422, "distance: input should be 'real' or 'bits'"),
+    ("/api/v1/search?code=00&radius=1&distance=real", 422, "or search with distance=bits"),
+    ("/api/v1/search?name=cat&distance=real", 422, "leave distance out"),
+    ("/api/v1/search?name=cat&distance=bits", 422, "leave distance out"),
+    ("/api/v1/items?distance=bits", 422, "distance: extra inputs are not permitted"),
+    ("/api/v1/search?id=1&model=0123456789ab", 422, "model: only a code has a model"),
+    ("/api/v1/search?code=000000000000&model=xyz", 422, "model: "),
+    ("/api/v1/search?code=000000000000&model=0123456789ab", 409, "those of another model"),
+    ("/api/v1/why?code=000000000000&model=0123456789ab", 409, "those of another model"),
+    ("/api/v1/search?id=5000", 404, "there is no item 5000"),
+    ("/api/v1/search?code=00ff", 422, "a code of 2 bytes, and the collection's have 6"),
+    ("/api/v1/search?code=xyz", 422, "code: "),
+    ("/api/v1/search?name=%20", 422, "name: must not be empty"),
+    ("/api/v1/why", 422, "give exactly one of name, id, code"),
+    ("/api/v1/why?id=5000", 404, "there is no item 5000"),
+    ("/api/v1/why?code=00", 422, "a code of 1 bytes"),
+    ("/api/v1/items?k=5", 422, "k: extra inputs are not permitted"),
+    ("/api/v1/items?where=(", 422, "("),
+    ("/api/v1/items/5000", 404, "there is no item 5000"),
+    ("/api/v1/items/5000/thumbnail", 404, "there is no item 5000"),
+    ("/api/v1/items/5000/picture", 404, "there is no item 5000"),
+    ("/api/v1/items/five", 422, "id: input should be a valid integer"),
+    ("/api/v1/items/-1", 422, "id: "),
+    ("/api/v1/nothing", 404, "there is nothing here"),
     ("/static/nothing.js", 404, "the page has no such file"),
 ]
 
@@ -311,7 +311,7 @@ BAD_BODIES = [
 
 @pytest.mark.parametrize(("body", "headers", "status", "sentence"), BAD_BODIES)
 def test_bodies_that_can_not_be_met(client, folder, body, headers, status, sentence):
-    answer = client.ask("POST", "/api/search", body, headers)
+    answer = client.ask("POST", "/api/v1/search", body, headers)
     assert answer.status == status
     assert sentence in answer.json["detail"]
     assert str(folder.parent) not in answer.json["detail"]
@@ -319,7 +319,7 @@ def test_bodies_that_can_not_be_met(client, folder, body, headers, status, sente
 
 def test_features_that_no_float_can_hold(client):
     body = '{"features": [' + "1e300," * 63 + "0]}"
-    answer = client.ask("POST", "/api/search", body, JSON)
+    answer = client.ask("POST", "/api/v1/search", body, JSON)
     assert (answer.status, "finite" in answer.json["detail"]) == (422, True)
 
 
@@ -333,36 +333,36 @@ def test_forms_for_a_search(client):
         ([picture], [("name", "cat")], "search for one at a time"),
         ([picture], [("k", "0")], "k: input should be greater"),
     ]:
-        answer = client.form("/api/search", files, fields)
+        answer = client.form("/api/v1/search", files, fields)
         assert answer.status == 422
         assert sentence in answer.json["detail"]
-    assert client.ask("POST", "/api/search?k=3", '{"id": 1}', JSON).status == 422
+    assert client.ask("POST", "/api/v1/search?k=3", '{"id": 1}', JSON).status == 422
 
 
 @pytest.mark.parametrize("where", ["year = 1) or (year > 0", "id = 1 or id = 2) or (id = 3"])
 def test_a_condition_stays_inside_its_brackets(client, where):
-    for path in ("/api/search?id=1&", "/api/search?name=cat&", "/api/items?"):
+    for path in ("/api/v1/search?id=1&", "/api/v1/search?name=cat&", "/api/v1/items?"):
         answer = client.get(path + urlencode({"label": "cat", "where": where}))
         assert answer.status == 422, answer
-    both = client.get("/api/items", label="cat", where="id = 0 or id = 35").json["items"]
+    both = client.get("/api/v1/items", label="cat", where="id = 0 or id = 35").json["items"]
     assert [item["id"] for item in both] == [35]
 
 
 def test_labels_with_quotes(serving, tables):
     client = serving(folder=tables)
-    assert client.get("/api/items", label="it's").json["total"] == 30
-    assert client.get("/api/search", id=0, label="it's").json["total"] == 30
-    assert client.get("/api/items", label="' or id >= 0 or label = '").json["total"] == 0
-    assert client.get("/api/items", label=["x') or (id >= 0", "odd"]).json["total"] == 30
+    assert client.get("/api/v1/items", label="it's").json["total"] == 30
+    assert client.get("/api/v1/search", id=0, label="it's").json["total"] == 30
+    assert client.get("/api/v1/items", label="' or id >= 0 or label = '").json["total"] == 0
+    assert client.get("/api/v1/items", label=["x') or (id >= 0", "odd"]).json["total"] == 30
 
 
 def test_what_a_name_means(client, photos):
     meaning = photos.explain_name("truck")
-    answer = client.get("/api/why", name="truck").json
+    answer = client.get("/api/v1/why", name="truck").json
     assert (answer["kind"], answer["name"], answer["seen"]) == ("name", "truck", False)
     assert answer["nearest"] == [near._asdict() for near in meaning.nearest]
     assert answer["forecast"] == meaning.forecast._asdict()
-    seen = client.get("/api/why", name="cat").json
+    seen = client.get("/api/v1/why", name="cat").json
     assert (seen["seen"], seen["forecast"]["verdict"], seen["forecast"]["rank"]) == (
         True, "seen", None
     )  # fmt: skip
@@ -372,22 +372,24 @@ def test_what_a_code_means(client, photos):
     expected = [near._asdict() for near in photos.explain_code(photos.index.get([40])[0])]
     assert {near["name"] for near in expected} == set(CATEGORIES)
     for query in ({"id": 40}, {"code": photos[40].code.hex()}):
-        assert client.get("/api/why", **query).json == {"kind": "code", "nearest": expected}
+        assert client.get("/api/v1/why", **query).json == {"kind": "code", "nearest": expected}
 
 
 def test_collections_that_know_no_names_or_pictures(serving, tables, X):
     client = serving(folder=tables)
-    for path in ("/api/search?name=cat", "/api/why?name=cat", "/api/why?id=3"):
+    for path in ("/api/v1/search?name=cat", "/api/v1/why?name=cat", "/api/v1/why?id=3"):
         answer = client.get(path)
         assert answer.status == 422
         assert answer.json["detail"].startswith("LSH does not learn what names mean")
-    answer = client.post("/api/search", png("cat", 1), "image/png")
+    answer = client.post("/api/v1/search", png("cat", 1), "image/png")
     assert answer.status == 422
     assert "can not be searched with pictures" in answer.json["detail"]
-    found = client.post("/api/search", X[7].astype("<f4").tobytes(), OCTETS).json["results"]
+    found = client.post("/api/v1/search", X[7].astype("<f4").tobytes(), OCTETS).json["results"]
     assert (found[0]["id"], found[0]["bits"], found[0]["file"]) == (7, 0, None)
     assert not found[0]["thumbnail"]
-    assert client.get("/api/search", code="ffffff").status == 422  # more bits than the codes have
+    assert (
+        client.get("/api/v1/search", code="ffffff").status == 422
+    )  # more bits than the codes have
 
 
 def test_a_model_whose_word_vectors_are_gone_tells_no_path(serving, tmp_path):
@@ -403,45 +405,45 @@ def test_a_model_whose_word_vectors_are_gone_tells_no_path(serving, tmp_path):
     with Collection.create(tmp_path / "named", tmp_path / "m") as collection:
         collection.add(X)
     client = serving(folder=tmp_path / "named")
-    assert client.get("/api/info").json["searches"]["name"]
-    unknown = client.get("/api/search", name="zebra")
+    assert client.get("/api/v1/info").json["searches"]["name"]
+    unknown = client.get("/api/v1/search", name="zebra")
     assert (unknown.status, str(place) in unknown.json["detail"]) == (422, False)
     words.unlink()
-    assert not client.get("/api/info").json["searches"]["name"]
-    answer = client.get("/api/search", name="dog")
+    assert not client.get("/api/v1/info").json["searches"]["name"]
+    answer = client.get("/api/v1/search", name="dog")
     assert answer.status == 422
     assert answer.json["detail"].startswith("words.txt is not there")
 
 
 def test_items_by_page_and_condition(client, photos):
-    first = client.get("/api/items").json
+    first = client.get("/api/v1/items").json
     assert (first["total"], first["offset"], first["limit"]) == (180, 0, 60)
     assert [item["id"] for item in first["items"]] == list(range(60))
-    some = client.get("/api/items", label=["cat", "dog"], where="year < 2005", offset=3, limit=7)
+    some = client.get("/api/v1/items", label=["cat", "dog"], where="year < 2005", offset=3, limit=7)
     expected = photos.find("label in ('cat', 'dog') and year < 2005")
     assert some.json["total"] == len(expected)
     assert [item["id"] for item in some.json["items"]] == expected[3:10].tolist()
-    assert client.get("/api/items", offset=2**63 - 1).json["items"] == []
+    assert client.get("/api/v1/items", offset=2**63 - 1).json["items"] == []
 
 
 def test_one_item(client, photos):
     item = photos[33]
-    answer = client.get("/api/items/33").json
+    answer = client.get("/api/v1/items/33").json
     expected = told(Match(item, 1.0, 0))
     del expected["score"], expected["bits"]
     assert answer == expected
     assert "path" not in answer
-    small = client.get("/api/items/33/thumbnail")
+    small = client.get("/api/v1/items/33/thumbnail")
     assert small.headers["content-type"] == "image/jpeg"
     assert small.body == photos.thumbnail(33)
-    large = client.get("/api/items/33/picture")
+    large = client.get("/api/v1/items/33/picture")
     assert large.headers["content-type"] == "image/jpeg"
     assert Image.open(io.BytesIO(large.body)).size == (96, 96)
 
 
 def test_paths_are_told_where_the_server_was_told_to(serving, photos):
     client = serving(paths=True)
-    assert client.get("/api/items/33").json["path"] == photos[33].source
+    assert client.get("/api/v1/items/33").json["path"] == photos[33].source
 
 
 def test_pictures_are_given_out_without_remarks(serving, copied, tmp_path):
@@ -457,7 +459,7 @@ def test_pictures_are_given_out_without_remarks(serving, copied, tmp_path):
         (number,) = collection.add(str(path)).ids.tolist()
     client = serving()
     for what, size in [("picture", (1600, 800)), ("thumbnail", (128, 64))]:
-        given = client.get(f"/api/items/{number}/{what}").body
+        given = client.get(f"/api/v1/items/{number}/{what}").body
         image = Image.open(io.BytesIO(given))
         assert image.size == size
         assert not image.getexif()
@@ -478,17 +480,17 @@ def test_only_pictures_are_given_out(serving, copied, tmp_path):
         ids = collection.add_codes(codes, sources=sources).ids.tolist()
     client = serving()
     for number in ids:
-        answer = client.get(f"/api/items/{number}/picture")
+        answer = client.get(f"/api/v1/items/{number}/picture")
         assert answer.status == 404, answer
         assert answer.json["detail"] == f"the picture of item {number} is not there"
-        assert client.get(f"/api/items/{number}/thumbnail").status == 404
-        assert not client.get(f"/api/items/{number}").json["thumbnail"]
-    assert client.get("/api/items/0").json["thumbnail"]
+        assert client.get(f"/api/v1/items/{number}/thumbnail").status == 404
+        assert not client.get(f"/api/v1/items/{number}").json["thumbnail"]
+    assert client.get("/api/v1/items/0").json["thumbnail"]
 
 
 def test_the_map(client, photos):
     deadline = time.monotonic() + SECONDS
-    while (facts := client.get("/api/map").json)["state"] == "computing":
+    while (facts := client.get("/api/v1/map").json)["state"] == "computing":
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert facts["state"] == "ready"
@@ -497,7 +499,7 @@ def test_the_map(client, photos):
     assert facts["categories"] == [
         {"label": label, "seen": label not in UNSEEN, "items": 30} for label in sorted(CATEGORIES)
     ]
-    answer = client.get("/api/map/points")
+    answer = client.get("/api/v1/map/points")
     assert answer.headers["content-type"] == OCTETS
     n, zero = np.frombuffer(answer.body, "<u4", 2)
     assert (n, zero, len(answer.body)) == (180, 0, 8 + 14 * 180)
@@ -506,7 +508,7 @@ def test_the_map(client, photos):
 
 
 def test_no_points_while_there_is_no_map(serving):
-    answer = serving().get("/api/map/points")
+    answer = serving().get("/api/v1/map/points")
     assert (answer.status, answer.json["detail"]) == (404, "there is no map yet")
 
 
@@ -519,12 +521,12 @@ def test_seen_categories_of_the_map_are_those_of_the_collection(serving, tmp_pat
         collection.add(X, labels=["Guinea_Pig"] * 60)
     client = serving(folder=tmp_path / "named")
     deadline = time.monotonic() + SECONDS
-    while (facts := client.get("/api/map").json)["state"] == "computing":
+    while (facts := client.get("/api/v1/map").json)["state"] == "computing":
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert facts["categories"] == [{"label": "Guinea_Pig", "seen": True, "items": 60}]
     (category,) = facts["categories"]
-    assert client.get("/api/info").json["labels"] == [category | {"name": "Guinea_Pig"}]
+    assert client.get("/api/v1/info").json["labels"] == [category | {"name": "Guinea_Pig"}]
 
 
 def test_the_page_and_its_files(client):
@@ -555,7 +557,7 @@ def test_the_server_is_well(client):
 
 
 def test_methods_that_have_no_meaning(client):
-    for method, path, status in [("PUT", "/api/search", 405), ("PATCH", "/api/items/1", 403)]:
+    for method, path, status in [("PUT", "/api/v1/search", 405), ("PATCH", "/api/v1/items/1", 403)]:
         answer = client.ask(method, path)
         assert answer.status == status
         assert "detail" in answer.json
@@ -567,7 +569,7 @@ def test_every_status_has_its_reason():
 
 def add(client, *names_and_pictures, labels=()):
     files = [("picture", name, content) for name, content in names_and_pictures]
-    return client.form("/api/items", files, [("label", label) for label in labels])
+    return client.form("/api/v1/items", files, [("label", label) for label in labels])
 
 
 def test_adding_and_removing(writer, copied):
@@ -585,24 +587,24 @@ def test_adding_and_removing(writer, copied):
         {"file": "bad.png", "reason": "not a picture of a kind that is read (JPEG, PNG, GIF, "
          "WEBP, TIFF, BMP, PPM, AVIF, HEIF, RAW)"}
     ]  # fmt: skip
-    item = writer.get("/api/items/180").json
+    item = writer.get("/api/v1/items/180").json
     assert (item["labels"], item["file"]) == (["truck", "it's"], "new.png")
     assert item["metadata"] == {"file": "new.png", "width": 96, "height": 96}
     assert item["thumbnail"]
-    assert Image.open(io.BytesIO(writer.get("/api/items/180/picture").body)).size == (96, 96)
-    found = writer.post("/api/search", new, "image/png", k=180, radius=0).json["results"]
+    assert Image.open(io.BytesIO(writer.get("/api/v1/items/180/picture").body)).size == (96, 96)
+    found = writer.post("/api/v1/search", new, "image/png", k=180, radius=0).json["results"]
     assert 180 in [one["id"] for one in found]
-    assert writer.get("/api/items", label="it's").json["total"] == 2
+    assert writer.get("/api/v1/items", label="it's").json["total"] == 2
     assert there.ids.tolist() == list(range(182))  # another process sees it, too
     copies = sorted(path.name for path in (copied / "pictures").iterdir())
     assert copies == sorted(there[i].content.hex() for i in (180, 181))
 
-    assert writer.ask("DELETE", "/api/items/180").status == 204
-    assert writer.ask("DELETE", "/api/items/180").status == 404
-    assert writer.get("/api/items/180").status == 404
-    assert writer.get("/api/items/180/picture").status == 404
+    assert writer.ask("DELETE", "/api/v1/items/180").status == 204
+    assert writer.ask("DELETE", "/api/v1/items/180").status == 404
+    assert writer.get("/api/v1/items/180").status == 404
+    assert writer.get("/api/v1/items/180/picture").status == 404
     assert [path.name for path in (copied / "pictures").iterdir()] == [there[181].content.hex()]
-    assert writer.ask("DELETE", "/api/items/0").status == 204  # not a copy of ours
+    assert writer.ask("DELETE", "/api/v1/items/0").status == 204  # not a copy of ours
     assert there.verify() == []
     there.close()
 
@@ -617,11 +619,11 @@ def test_forms_that_add_nothing(writer):
         ([picture], [("label", "a\0b")], 422, "NUL can not be stored"),
         ([picture], [("label", "a" * 1001)], 422, "at most 1000 characters"),
     ]:
-        answer = writer.form("/api/items", files, fields)
+        answer = writer.form("/api/v1/items", files, fields)
         assert answer.status == status, answer
         assert sentence in answer.json["detail"]
-    assert writer.post("/api/items", png("cat", 60), "image/png").status == 415
-    assert writer.get("/api/info").json["items"] == 180
+    assert writer.post("/api/v1/items", png("cat", 60), "image/png").status == 415
+    assert writer.get("/api/v1/info").json["items"] == 180
 
 
 def test_adding_where_pictures_mean_nothing(serving, tables, tmp_path):
@@ -638,8 +640,8 @@ def test_another_program_that_writes(writer, copied):
         answer = add(writer, ("a.png", png("cat", 60)))
         assert answer.status == 409
         assert answer.json["detail"].endswith("is writing to it; try again when it is done")
-        assert writer.ask("DELETE", "/api/items/0").status == 409
-        assert writer.get("/api/search", id=0).status == 200
+        assert writer.ask("DELETE", "/api/v1/items/0").status == 409
+        assert writer.get("/api/v1/search", id=0).status == 200
     assert add(writer, ("a.png", png("cat", 60))).json["added"] == [180]
 
 
@@ -649,7 +651,7 @@ def test_many_clients_at_once(serving, photos):
 
     def search(start):
         for number in range(start, 180, 6):
-            found = client.get("/api/search", id=number, k=3).json["results"]
+            found = client.get("/api/v1/search", id=number, k=3).json["results"]
             expected = photos.search(code=photos.index.get([number]), k=3)[0]
             if found[0]["bits"] != expected[0].bits:
                 wrong.append(number)
@@ -657,7 +659,7 @@ def test_many_clients_at_once(serving, photos):
     def change():
         for seed in range(200, 205):
             (number,) = add(client, (f"{seed}.png", png("cat", seed))).json["added"]
-            if client.ask("DELETE", f"/api/items/{number}").status != 204:
+            if client.ask("DELETE", f"/api/v1/items/{number}").status != 204:
                 wrong.append(seed)
 
     threads = [threading.Thread(target=search, args=[start]) for start in range(6)]
@@ -667,22 +669,23 @@ def test_many_clients_at_once(serving, photos):
     for thread in threads:
         thread.join(SECONDS)
     assert wrong == []
-    assert client.get("/api/info").json["items"] == 180
+    assert client.get("/api/v1/info").json["items"] == 180
 
 
 def test_the_description_names_all_routes(client):
-    paths = client.get("/api/openapi.json").json["paths"]
+    paths = client.get("/api/v1/openapi.json").json["paths"]
     assert set(paths) == {
-        "/healthz", "/metrics", "/api/info", "/api/session", "/api/search", "/api/why",
-        "/api/items", "/api/items/{id}", "/api/items/{id}/thumbnail", "/api/items/{id}/picture",
-        "/api/map", "/api/map/points",
+        "/healthz", "/metrics", "/api/v1/info", "/api/v1/session", "/api/v1/search", "/api/v1/why",
+        "/api/v1/items", "/api/v1/items/{id}", "/api/v1/items/{id}/thumbnail",
+        "/api/v1/items/{id}/picture",
+        "/api/v1/map", "/api/v1/map/points",
     }  # fmt: skip
 
 
 def test_a_client_that_speaks_two_requests_over_one_connection(client):
     connection = client.connect()
     for _ in range(2):
-        connection.request("POST", "/api/search", b"abc", {"Content-Type": "text/plain"})
+        connection.request("POST", "/api/v1/search", b"abc", {"Content-Type": "text/plain"})
         answer = connection.getresponse()
         assert (answer.status, answer.read()[:2]) == (415, b'{"')
     connection.close()
@@ -690,22 +693,22 @@ def test_a_client_that_speaks_two_requests_over_one_connection(client):
 
 def test_the_same_fields_in_form_and_address(client):
     kind, body = as_form([("picture", "a.png", png("cat", 3))], [("label", "dog"), ("k", "4")])
-    answer = client.post("/api/search", body, kind, label="cat", k=9)
+    answer = client.post("/api/v1/search", body, kind, label="cat", k=9)
     assert answer.json["total"] == 4
     assert {label for one in answer.json["results"] for label in one["labels"]} <= {"cat", "dog"}
 
 
 @pytest.mark.parametrize("where", ["path like '/%'", "id = 1 or (not path = 'a')"])
 def test_conditions_can_not_ask_where_pictures_are(client, serving, where):
-    for path in ("/api/items", "/api/search"):
-        more = {"id": 1} if path == "/api/search" else {}
+    for path in ("/api/v1/items", "/api/v1/search"):
+        more = {"id": 1} if path == "/api/v1/search" else {}
         answer = client.get(path, where=where, **more)
         assert answer.status == 422
         assert "this server was not started to show paths" in answer.json["detail"]
-    assert client.get("/api/items", where="label != 'path'").status == 200
-    assert serving(paths=True).get("/api/items", where=where).status == 200
+    assert client.get("/api/v1/items", where="label != 'path'").status == 200
+    assert serving(paths=True).get("/api/v1/items", where=where).status == 200
 
 
 def test_codes_that_are_none(client):
-    answer = client.get("/api/search", code="zz")
+    answer = client.get("/api/v1/search", code="zz")
     assert answer.json["detail"] == "code: must be hexadecimal digits, two for each byte"

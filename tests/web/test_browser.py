@@ -365,7 +365,7 @@ def test_busy_server(server, visit):
         else:
             route.continue_()
 
-    here.page.route(re.compile("api/search"), turn_away)
+    here.page.route(re.compile("api/v1/search"), turn_away)
     here.page.fill("#query", "ship")
     here.page.keyboard.press("Enter")
     here.page.wait_for_selector("#toast.shown")
@@ -551,7 +551,7 @@ def test_map_that_is_being_made(server, visit):
         else:
             route.continue_()
 
-    here.page.route(re.compile("api/map$"), answer)
+    here.page.route(re.compile("api/v1/map$"), answer)
     here.page.goto(server + "/?view=map")
     here.page.wait_for_selector("#map-wait:visible")
     assert "is being drawn" in here.page.inner_text("#map-wait")
@@ -595,7 +595,7 @@ def test_adding_and_removing(writable, visit, tmp_path):
     page.wait_for_selector("#error:visible")
     assert f"There is no item {N}" in page.inner_text("#error")
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(f"{writable}/api/items/{N}")
+        urllib.request.urlopen(f"{writable}/api/v1/items/{N}")
 
 
 def test_token_is_asked_for(writable, visit):

@@ -75,13 +75,13 @@ def test_searches(serving, copied, photos, changing, kind, how, same):
     vector = features(photos, picture)
     changing()
     if kind == "GET":
-        answer = client.get("/api/search", k=20, **how)
+        answer = client.get("/api/v1/search", k=20, **how)
     elif kind == JSON["Content-Type"]:
         body = json.dumps({"features": vector.tolist(), "k": 20})
-        answer = client.ask("POST", "/api/search", body, JSON)
+        answer = client.ask("POST", "/api/v1/search", body, JSON)
     else:
         body = picture if kind == "image/png" else vector.astype("<f4").tobytes()
-        answer = client.post("/api/search", body, kind, k=20, **how)
+        answer = client.post("/api/v1/search", body, kind, k=20, **how)
     assert answer.status == 200, answer
     query = None if kind == "GET" else vector
     with Collection.open(copied) as other:
@@ -97,13 +97,13 @@ def test_searches(serving, copied, photos, changing, kind, how, same):
 
 def test_a_code_with_its_model(serving, copied, other_model):
     client = serving()
-    asked = client.post("/api/search", png("truck", 99), "image/png", k=3).json["query"]
+    asked = client.post("/api/v1/search", png("truck", 99), "image/png", k=3).json["query"]
     code = {"code": asked["code"], "model": asked["model"]}
-    assert client.get("/api/search", **code).status == 200
-    assert client.get("/api/why", **code).status == 200
+    assert client.get("/api/v1/search", **code).status == 200
+    assert client.get("/api/v1/why", **code).status == 200
     with Collection.open(copied) as other:
         other.reencode(other_model)
-    for path in ("/api/search", "/api/why"):
+    for path in ("/api/v1/search", "/api/v1/why"):
         answer = client.get(path, **code)
         assert answer.status == 409
         assert "those of another model" in answer.json["detail"]
@@ -114,7 +114,7 @@ def test_a_code_with_its_model(serving, copied, other_model):
 def test_why(serving, copied, other_model, monkeypatch, question):
     """The items are re-encoded when their codes and the model are known."""
     client, own, calls = serving(), naming._names, []
-    before = client.get("/api/why", **question).json
+    before = client.get("/api/v1/why", **question).json
 
     def names(store, model):
         if not calls:
@@ -124,8 +124,8 @@ def test_why(serving, copied, other_model, monkeypatch, question):
         return own(store, model)
 
     monkeypatch.setattr(naming, "_names", names)
-    assert client.get("/api/why", **question).json == before
-    after = client.get("/api/why", **question).json
+    assert client.get("/api/v1/why", **question).json == before
+    after = client.get("/api/v1/why", **question).json
     with Collection.open(copied) as other:
         expected = other.explain_code(item=40)
     if "id" in question:

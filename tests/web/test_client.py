@@ -27,13 +27,17 @@ def test_the_client_of_the_guide(ask, client, folder):
         best = photos.search(name="truck", k=5)
         features = np.random.RandomState(0).rand(photos.model.hasher.n_features_in_).astype("<f4")
         nearest = photos.search(features, k=60, distance="bits")
-    found = ask("/api/search", name="truck", k=5, at=at)["results"]
+    found = ask("/api/v1/search", name="truck", k=5, at=at)["results"]
     assert [item["id"] for item in found] == [match.id for match in best]
     picture = png("cat", 0)
-    own = ask("/api/search", picture, "image/png", label=["cat", "dog"], at=at)["results"]
+    own = ask("/api/v1/search", picture, "image/png", label=["cat", "dog"], at=at)["results"]
     assert own
     assert {label for item in own for label in item["labels"]} <= {"cat", "dog"}
     body = features.tobytes()
-    near = ask("/api/search", body, "application/octet-stream", radius=20, at=at)["results"]
+    near = ask("/api/v1/search", body, "application/octet-stream", radius=20, at=at)["results"]
     assert [item["id"] for item in near] == [m.id for m in nearest if m.bits <= 20]
-    assert ask("/api/why", name="truck", at=at)["forecast"]["verdict"] in ("close", "usual", "far")
+    assert ask("/api/v1/why", name="truck", at=at)["forecast"]["verdict"] in (
+        "close",
+        "usual",
+        "far",
+    )

@@ -18,13 +18,13 @@ def numbers(client):
 def test_requests_are_counted_by_route_method_and_status(serving):
     client = serving(BEARER, writable=True, token=TOKEN)
     for number in (1, 2, 5000):
-        client.get(f"/api/items/{number}")
-    client.ask("DELETE", "/api/items/7")
+        client.get(f"/api/v1/items/{number}")
+    client.ask("DELETE", "/api/v1/items/7")
     client.get("/no/such/page")
-    client.ask("PATCH", "/api/items/1")
+    client.ask("PATCH", "/api/v1/items/1")
     client.ask("GET", "/", headers={"Host": "evil.example"})
     found = numbers(client)
-    route = "/api/items/{id}"
+    route = "/api/v1/items/{id}"
     total = {key[1:]: value for key, value in found.items() if key[0] == "zshash_requests_total"}
     assert total[tuple(sorted([route, "GET", "200"]))] == 2
     assert total[tuple(sorted([route, "GET", "404"]))] == 1

@@ -28,21 +28,21 @@ def test_a_search_while_milvus_is_gone(milvus, tmp_path, X, serving):
         photos.add(X)
         code = photos.items([0])[0].code.hex()
     client = serving(folder=tmp_path / "photos")
-    found = client.get("/api/search", code=code, k=5)
+    found = client.get("/api/v1/search", code=code, k=5)
     assert found.status == 200
     milvus.stop()
     try:
         for question in ({"code": code}, {"id": 3}, {"code": code, "where": "id < 9"}):
-            answer = client.get("/api/search", k=5, **question)
+            answer = client.get("/api/v1/search", k=5, **question)
             assert answer.status == 503
             assert answer.json == {
                 "detail": "the index of this collection does not answer: try again later"
             }
-        assert client.get("/api/items").status == 200
+        assert client.get("/api/v1/items").status == 200
     finally:
         milvus.start()
     end = time.monotonic() + 30  # until the server has loaded it again
-    while (again := client.get("/api/search", code=code, k=5)).status == 503:
+    while (again := client.get("/api/v1/search", code=code, k=5)).status == 503:
         assert time.monotonic() < end
         time.sleep(0.2)
     assert again.status == 200

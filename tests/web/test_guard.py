@@ -7,9 +7,10 @@ from tests.web.conftest import BEARER, TOKEN, Client, as_form
 from zshash.web.guard import HEADERS
 from zshash.web.served import ServedCollection
 
-API = ["/api/info", "/api/search?id=1", "/api/why?id=1", "/api/items", "/api/items/1",
-       "/api/items/1/thumbnail", "/api/items/1/picture", "/api/map", "/api/map/points",
-       "/metrics", "/api/openapi.json"]  # fmt: skip
+API = ["/api/v1/info", "/api/v1/search?id=1", "/api/v1/why?id=1", "/api/v1/items",
+       "/api/v1/items/1",
+       "/api/v1/items/1/thumbnail", "/api/v1/items/1/picture", "/api/v1/map", "/api/v1/map/points",
+       "/metrics", "/api/v1/openapi.json"]  # fmt: skip
 OPEN = ["/", "/healthz", "/static/app.js"]
 OWN, FOREIGN = "http://127.0.0.1:{port}", "http://evil.example"
 
@@ -26,33 +27,33 @@ def test_names_that_are_not_those_of_this_machine(client, host):
         assert "does not answer to that host name" in answer.json["detail"]
     kind, body = as_form([("picture", "a.png", png("cat", 1))])
     headers = {"Host": host.format(port=client.port), "Content-Type": kind}
-    assert client.ask("POST", "/api/search", body, headers).status == 403
+    assert client.ask("POST", "/api/v1/search", body, headers).status == 403
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1", "127.8.8.8", "[::1]:9"])
 def test_names_of_this_machine(client, host):
-    assert client.ask("GET", "/api/info", headers={"Host": host}).status == 200
+    assert client.ask("GET", "/api/v1/info", headers={"Host": host}).status == 200
 
 
 def test_names_that_were_allowed(serving):
     client = serving(hosts=("Photos.Example", "second.example"), token=TOKEN)
     for host in ("photos.example", "PHOTOS.example:443", "second.example"):
-        assert client.ask("GET", "/api/info", headers={"Host": host} | BEARER).status == 200
+        assert client.ask("GET", "/api/v1/info", headers={"Host": host} | BEARER).status == 200
     for host in ("third.example", "a.photos.example"):
-        assert client.ask("GET", "/api/info", headers={"Host": host} | BEARER).status == 403
+        assert client.ask("GET", "/api/v1/info", headers={"Host": host} | BEARER).status == 403
 
 
 def test_whoever_comes_by_way_of_a_proxy_needs_the_token(serving):
     client = serving(hosts=("photos.example",))
-    assert client.get("/api/search", id=1).status == 401
-    assert client.ask("GET", "/api/info", headers={"Host": "photos.example"}).status == 401
+    assert client.get("/api/v1/search", id=1).status == 401
+    assert client.ask("GET", "/api/v1/info", headers={"Host": "photos.example"}).status == 401
 
 
 def test_a_token_that_is_not_for_writing_is_for_reading(serving):
     client = serving(token=TOKEN)
-    assert client.get("/api/search", id=1).status == 401
-    assert client.ask("GET", "/api/search?id=1", headers=BEARER).status == 200
-    assert client.logged_in().get("/api/search", id=1).status == 200
+    assert client.get("/api/v1/search", id=1).status == 401
+    assert client.ask("GET", "/api/v1/search?id=1", headers=BEARER).status == 200
+    assert client.logged_in().get("/api/v1/search", id=1).status == 200
 
 
 def test_other_machines_need_the_token_for_everything(serving):
@@ -76,28 +77,28 @@ def test_other_machines_need_the_token_for_everything(serving):
             assert answer.status == 401, (path, headers)
             assert answer.headers["www-authenticate"] == "Bearer"
             assert answer.json["detail"] == "this server asks for a token"
-        assert client.ask("POST", "/api/search", b"{}", headers).status == 401
-        assert client.ask("POST", "/api/session", headers=headers).status == 401
+        assert client.ask("POST", "/api/v1/search", b"{}", headers).status == 401
+        assert client.ask("POST", "/api/v1/session", headers=headers).status == 401
     known = [Client(client.address, BEARER), client.logged_in()]
     for one in known:
         assert [one.get(path).status for path in API[:-3]] == [200] * len(API[:-3])
-        assert one.get("/api/info").json["authorised"]
-        assert one.ask("GET", "/api/info", headers={"Host": "photos.example"}).status == 200
-        assert one.ask("DELETE", "/api/items/1").status == 403  # it only reads
+        assert one.get("/api/v1/info").json["authorised"]
+        assert one.ask("GET", "/api/v1/info", headers={"Host": "photos.example"}).status == 200
+        assert one.ask("DELETE", "/api/v1/items/1").status == 403  # it only reads
 
 
 def test_reading_on_this_machine_needs_no_token(serving):
     client = serving(writable=True, token=TOKEN)
     assert [client.get(path).status for path in API[:7]] == [200] * 7
-    assert client.get("/api/info").json["authorised"] is False
-    assert Client(client.address, BEARER).get("/api/info").json["authorised"] is True
+    assert client.get("/api/v1/info").json["authorised"] is False
+    assert Client(client.address, BEARER).get("/api/v1/info").json["authorised"] is True
 
 
 def changes(client, headers=()):
     """Statuses of adding a picture that is none, and of removing an item that is none."""
     kind, body = as_form([("picture", "a.png", b"x")])
-    added = client.ask("POST", "/api/items", body, dict(headers) | {"Content-Type": kind})
-    removed = client.ask("DELETE", "/api/items/9999", headers=headers)
+    added = client.ask("POST", "/api/v1/items", body, dict(headers) | {"Content-Type": kind})
+    removed = client.ask("DELETE", "/api/v1/items/9999", headers=headers)
     return added.status, removed.status
 
 
@@ -124,7 +125,7 @@ def test_who_may_write(serving):
         {"Sec-Fetch-Site": "cross-site"},
     ]:
         assert changes(member, headers) == (403, 403), headers
-    assert member.ask("GET", "/api/info", headers={"Origin": FOREIGN}).json["authorised"]
+    assert member.ask("GET", "/api/v1/info", headers={"Origin": FOREIGN}).json["authorised"]
 
 
 def test_a_server_that_only_reads(client, serving):
@@ -132,7 +133,7 @@ def test_a_server_that_only_reads(client, serving):
     with_token = serving(token=TOKEN)
     assert changes(with_token, BEARER) == (403, 403)
     kind, body = as_form([("picture", "a.png", png("cat", 1))])
-    answer = with_token.ask("POST", "/api/items", body, {"Content-Type": kind} | BEARER)
+    answer = with_token.ask("POST", "/api/v1/items", body, {"Content-Type": kind} | BEARER)
     assert answer.json["detail"].startswith("this server only")
 
 
@@ -141,9 +142,9 @@ def test_a_cookie_is_that_of_one_server(serving):
     cookie = one.logged_in().headers["Cookie"]
     value = cookie.partition("=")[2]
     for text in (cookie, f"zshash-{other.port}={value}"):
-        assert not other.ask("GET", "/api/info", headers={"Cookie": text}).json["authorised"]
+        assert not other.ask("GET", "/api/v1/info", headers={"Cookie": text}).json["authorised"]
     for text in (f"zshash-{other.port}={value}", f"zshash={value}", f"{cookie}0", "a=b; c"):
-        assert not one.ask("GET", "/api/info", headers={"Cookie": text}).json["authorised"]
+        assert not one.ask("GET", "/api/v1/info", headers={"Cookie": text}).json["authorised"]
 
 
 @pytest.mark.parametrize("other", ['{"a": [1, "x"]}', "a[b]", '"unfinished', "x y z"])
@@ -151,27 +152,27 @@ def test_cookies_of_other_servers_of_this_machine(serving, other):
     client = serving(writable=True, token=TOKEN)
     own = client.logged_in().headers["Cookie"]
     for text in (f"odd={other}; {own}", f"{own}; odd={other}", f"{other}=1; {own}"):
-        answer = client.ask("GET", "/api/info", headers={"Cookie": text})
+        answer = client.ask("GET", "/api/v1/info", headers={"Cookie": text})
         assert answer.json["authorised"] is True
 
 
 def test_logging_in_and_out(serving):
     client = serving(writable=True, token=TOKEN)
-    assert client.ask("POST", "/api/session").status == 401
-    given = client.ask("POST", "/api/session", headers=BEARER)
+    assert client.ask("POST", "/api/v1/session").status == 401
+    given = client.ask("POST", "/api/v1/session", headers=BEARER)
     flags = [flag.strip().lower() for flag in given.headers["set-cookie"].split(";")]
     assert {"httponly", "samesite=strict", "path=/"} <= set(flags)
     assert TOKEN not in given.headers["set-cookie"]
     member = client.logged_in()
-    assert member.ask("POST", "/api/session").status == 401  # a cookie does not make another
-    gone = member.ask("DELETE", "/api/session")
+    assert member.ask("POST", "/api/v1/session").status == 401  # a cookie does not make another
+    gone = member.ask("DELETE", "/api/v1/session")
     assert gone.status == 204
     assert gone.headers["set-cookie"].startswith(f'zshash-{client.port}=""')
     assert "max-age=0" in gone.headers["set-cookie"].lower()
 
 
 def test_no_cookie_where_none_is_needed(client):
-    given = client.ask("POST", "/api/session")
+    given = client.ask("POST", "/api/v1/session")
     assert given.status == 204
     assert "set-cookie" not in given.headers
 
@@ -186,18 +187,18 @@ def test_every_answer_has_the_headers_that_restrain_browsers(serving, monkeypatc
     tag = client.get("/static/app.js").headers["etag"]
     answers = {
         200: client.get("/"),
-        204: client.ask("POST", "/api/session", headers=BEARER),
+        204: client.ask("POST", "/api/v1/session", headers=BEARER),
         304: client.ask("GET", "/static/app.js", headers={"If-None-Match": tag}),
-        401: client.ask("DELETE", "/api/items/1"),
+        401: client.ask("DELETE", "/api/v1/items/1"),
         403: client.ask("GET", "/", headers={"Host": "evil.example"}),
         404: client.get("/nothing"),
         405: client.ask("PUT", "/"),
-        413: client.post("/api/search", b"x" * 2000, "image/png"),
-        415: client.post("/api/search", b"x", "text/plain"),
-        422: client.get("/api/search"),
-        500: client.get("/api/items/1"),
+        413: client.post("/api/v1/search", b"x" * 2000, "image/png"),
+        415: client.post("/api/v1/search", b"x", "text/plain"),
+        422: client.get("/api/v1/search"),
+        500: client.get("/api/v1/items/1"),
     }
-    short = client.post("/api/search", b"x", "image/png")
+    short = client.post("/api/v1/search", b"x", "image/png")
     assert short.json == {"detail": "something is wrong with the server"}
     for status, answer in [*answers.items(), (500, short)]:
         assert answer.status == status

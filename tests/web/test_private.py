@@ -37,18 +37,18 @@ def placed(tmp_path_factory, X):
 def answers(client, X):
     """Every answer of a server that tells of items."""
     body = json.dumps({"features": X[3].tolist(), "k": 5})
-    yield client.ask("POST", "/api/search", body, JSON)
+    yield client.ask("POST", "/api/v1/search", body, JSON)
     for path in (
-        "/api/items",
-        "/api/items/3",
-        "/api/search?id=3",
-        f"/api/items?where={quote('year = 2021')}",
-        f"/api/search?id=3&where={quote('trip.name = ' + repr('south'))}",
-        "/api/info",
-        "/api/map",
-        "/api/items/999999",
-        f"/api/items?where={quote('latitude >')}",
-        f"/api/items?where={quote('latitude = 48.1')}",
+        "/api/v1/items",
+        "/api/v1/items/3",
+        "/api/v1/search?id=3",
+        f"/api/v1/items?where={quote('year = 2021')}",
+        f"/api/v1/search?id=3&where={quote('trip.name = ' + repr('south'))}",
+        "/api/v1/info",
+        "/api/v1/map",
+        "/api/v1/items/999999",
+        f"/api/v1/items?where={quote('latitude >')}",
+        f"/api/v1/items?where={quote('latitude = 48.1')}",
     ):
         yield client.ask("GET", path)
 
@@ -119,10 +119,10 @@ def test_pictures_of_phones_are_given_out_without_their_place(serving, copied, t
         assert collection[number].metadata["latitude"] == 47.36875
     client = serving()
     for what in ("picture", "thumbnail"):
-        given = client.get(f"/api/items/{number}/{what}").body
+        given = client.get(f"/api/v1/items/{number}/{what}").body
         image = Image.open(io.BytesIO(given))
         assert (image.format, bool(image.getexif())) == ("JPEG", False)
         assert b"Maker of the camera" not in given
-    told = client.get(f"/api/items/{number}").json["metadata"]
+    told = client.get(f"/api/v1/items/{number}").json["metadata"]
     assert told["maker"] == "Maker of the camera"
     assert not {"latitude", "longitude"} & told.keys()

@@ -40,7 +40,7 @@ def process(folder, *options):
 
 def add(client, seed):
     files = [("picture", f"{seed}.png", png("cat", seed))]
-    return client.form("/api/items", files, [("label", f"number {seed}")]).json["added"]
+    return client.form("/api/v1/items", files, [("label", f"number {seed}")]).json["added"]
 
 
 def check(folder, seeds):
@@ -60,7 +60,7 @@ def test_what_was_acknowledged_survives_a_kill(copied):
     with process(copied, "--writable") as (server, client):
         for seed in range(300, 304):
             seeds |= dict.fromkeys(add(client, seed), seed)
-        assert client.ask("DELETE", "/api/items/0").status == 204
+        assert client.ask("DELETE", "/api/v1/items/0").status == 204
         server.send_signal(signal.SIGKILL)
         assert server.wait(SECONDS) == -signal.SIGKILL
     assert list(seeds) == [180, 181, 182, 183]
@@ -68,7 +68,7 @@ def test_what_was_acknowledged_survives_a_kill(copied):
     with Collection.open(copied) as photos:
         assert 0 not in photos
     with process(copied, "--writable") as (_, client):
-        assert client.get("/api/info").json["items"] == 183
+        assert client.get("/api/v1/info").json["items"] == 183
         assert add(client, 303) == []
         assert add(client, 304) == [184]
 
@@ -89,7 +89,7 @@ def test_a_server_that_is_told_to_end_does_so_in_good_order(copied, how):
     with process(copied, "--writable") as (server, client):
         slow = socket.create_connection(("127.0.0.1", client.port), timeout=SECONDS)
         slow.sendall(
-            f"POST /api/items HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+            f"POST /api/v1/items HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
             "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 9999\r\n\r\n--x"
             .encode()
         )  # fmt: skip

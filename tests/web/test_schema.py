@@ -45,7 +45,7 @@ def described(address):
     generation = GenerationConfig(max_examples=EXAMPLES, deterministic=True)
     projects = ProjectsConfig(default=ProjectConfig(generation=generation))
     config = SchemathesisConfig(seed=0, projects=projects)
-    return schemathesis.openapi.from_url(f"{address}/api/openapi.json", config=config)
+    return schemathesis.openapi.from_url(f"{address}/api/v1/openapi.json", config=config)
 
 
 @pytest.fixture(scope="module")
@@ -72,20 +72,20 @@ def session():
 OPERATIONS = [
     "GET /healthz",
     "GET /metrics",
-    "GET /api/info",
-    "POST /api/session",
-    "DELETE /api/session",
-    "GET /api/search",
-    "POST /api/search",
-    "GET /api/why",
-    "GET /api/items",
-    "POST /api/items",
-    "GET /api/items/{id}",
-    "DELETE /api/items/{id}",
-    "GET /api/items/{id}/thumbnail",
-    "GET /api/items/{id}/picture",
-    "GET /api/map",
-    "GET /api/map/points",
+    "GET /api/v1/info",
+    "POST /api/v1/session",
+    "DELETE /api/v1/session",
+    "GET /api/v1/search",
+    "POST /api/v1/search",
+    "GET /api/v1/why",
+    "GET /api/v1/items",
+    "POST /api/v1/items",
+    "GET /api/v1/items/{id}",
+    "DELETE /api/v1/items/{id}",
+    "GET /api/v1/items/{id}/thumbnail",
+    "GET /api/v1/items/{id}/picture",
+    "GET /api/v1/map",
+    "GET /api/v1/map/points",
 ]
 
 
@@ -126,12 +126,13 @@ def test_a_writing_server_answers_as_described(writing_schema, operation, sessio
     def check(case):
         check_answer(case, session, SHOWN, excluded)
 
-    excluded = [*EXCLUDED, *(TEXTS if operation == "POST /api/items" else [])]
+    excluded = [*EXCLUDED, *(TEXTS if operation == "POST /api/v1/items" else [])]
     try_all(writing_schema, operation, check)
 
 
 @pytest.mark.parametrize(
-    "operation", ["GET /api/info", "GET /api/search", "POST /api/search", "GET /api/why"]
+    "operation",
+    ["GET /api/v1/info", "GET /api/v1/search", "POST /api/v1/search", "GET /api/v1/why"],
 )
 def test_a_server_that_knows_names_answers_as_described(knowing_schema, operation, session):
     def check(case):
@@ -166,16 +167,16 @@ STRANGE = {
     "path": "..%2f..%2fetc%2fpasswd",
 }
 TARGETS = [
-    *(f"/api/search?id=5&{name}={{}}" for name in ("k", "radius", "label", "where", "offset")),
-    *(f"/api/search?{name}={{}}" for name in ("name", "id", "code", "limit", "name=zero&name")),
-    "/api/search?id=5&id={}",
-    "/api/search?{}=1",
-    *(f"/api/why?{name}={{}}" for name in ("name", "id", "code")),
-    *(f"/api/items?{name}={{}}" for name in ("label", "where", "offset", "limit")),
-    "/api/items/{}",
-    "/api/items/{}/thumbnail",
-    "/api/items/{}/picture",
-    "/api/{}",
+    *(f"/api/v1/search?id=5&{name}={{}}" for name in ("k", "radius", "label", "where", "offset")),
+    *(f"/api/v1/search?{name}={{}}" for name in ("name", "id", "code", "limit", "name=zero&name")),
+    "/api/v1/search?id=5&id={}",
+    "/api/v1/search?{}=1",
+    *(f"/api/v1/why?{name}={{}}" for name in ("name", "id", "code")),
+    *(f"/api/v1/items?{name}={{}}" for name in ("label", "where", "offset", "limit")),
+    "/api/v1/items/{}",
+    "/api/v1/items/{}/thumbnail",
+    "/api/v1/items/{}/picture",
+    "/api/v1/{}",
     "/static/{}",
 ]
 
@@ -206,11 +207,11 @@ def test_strange_values_are_refused_in_a_sentence(reading, digits, value):
 
 
 NAMED = [
-    *(f"/api/{route}?name={{}}" for route in ("search", "why")),
-    *(f"/api/search?name=dog&{name}={{}}" for name in ("name", "without", "label", "where")),
-    *(f"/api/search?name=dog{letter}{{}}" for letter in (":", "%20", "(", ".n.", "%20-")),
-    "/api/search?without={}",
-    "/api/search?name[]={}",
+    *(f"/api/v1/{route}?name={{}}" for route in ("search", "why")),
+    *(f"/api/v1/search?name=dog&{name}={{}}" for name in ("name", "without", "label", "where")),
+    *(f"/api/v1/search?name=dog{letter}{{}}" for letter in (":", "%20", "(", ".n.", "%20-")),
+    "/api/v1/search?without={}",
+    "/api/v1/search?name[]={}",
 ]
 
 
@@ -248,7 +249,7 @@ BODIES = {
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_strange_json_is_refused_in_a_sentence(reading, digits, body):
     headers = {"Content-Type": "application/json"}
-    status, content = ask(reading, "/api/search", "POST", body, headers)
+    status, content = ask(reading, "/api/v1/search", "POST", body, headers)
     assert status == 422
     check_problem(status, content, digits)
     assert len(content) < 10_000
@@ -265,19 +266,19 @@ def form(label):
 def test_forms_are_in_utf_8(reading, charset):
     body = form(b"a" * 500_000 + b"-" + b"b" * 500_000)  # would take a minute in Punycode
     headers = {"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"}
-    status, _ = ask(reading, "/api/search", "POST", body, headers)
+    status, _ = ask(reading, "/api/v1/search", "POST", body, headers)
     assert status in {400, 415}
 
 
 @pytest.mark.parametrize("label", [b"a\0b", b"a" * 2000, b"a" * 2_000_000], ids=len)
 def test_labels_that_can_not_be_stored_are_refused(writing, digits, label):
     headers = SHOWN | {"Content-Type": "multipart/form-data; boundary=x"}
-    status, content = ask(writing, "/api/items", "POST", form(label), headers)
+    status, content = ask(writing, "/api/v1/items", "POST", form(label), headers)
     assert status == 422
     check_problem(status, content, digits)
 
 
-@pytest.mark.parametrize("target", ["/api/search", "/api/items"])
+@pytest.mark.parametrize("target", ["/api/v1/search", "/api/v1/items"])
 @pytest.mark.parametrize("length", [10**9, 2**64 - 1, 10**30])
 def test_bodies_that_announce_too_much_are_not_waited_for(writing, target, length):
     for kind in ("image/png", "application/json", "multipart/form-data; boundary=x"):

@@ -76,14 +76,14 @@ def until(condition):
 
 
 def all_other_searches_work(client):
-    assert client.get("/api/search", id=1).json["total"] == 60
-    assert client.get("/api/search", name="truck").json["total"] == 60
-    assert client.get("/api/search", code="0" * 12, radius=48).json["total"] == 60
-    assert client.ask("POST", "/api/search", b'{"id": 3}', {"Content-Type": "application/json"}
+    assert client.get("/api/v1/search", id=1).json["total"] == 60
+    assert client.get("/api/v1/search", name="truck").json["total"] == 60
+    assert client.get("/api/v1/search", code="0" * 12, radius=48).json["total"] == 60
+    assert client.ask("POST", "/api/v1/search", b'{"id": 3}', {"Content-Type": "application/json"}
                       ).status == 200  # fmt: skip
-    assert client.get("/api/items/3").status == 200
-    assert client.get("/api/items/3/thumbnail").status == 200
-    assert client.get("/api/why", name="wolf").status == 200
+    assert client.get("/api/v1/items/3").status == 200
+    assert client.get("/api/v1/items/3/thumbnail").status == 200
+    assert client.get("/api/v1/why", name="wolf").status == 200
 
 
 def test_slow_pictures_delay_no_search_and_are_bounded(serving, monkeypatch, begun, gate, beside):
@@ -91,18 +91,18 @@ def test_slow_pictures_delay_no_search_and_are_bounded(serving, monkeypatch, beg
     blocked(monkeypatch, ServedCollection, "prepare", begun, gate)
     client = serving(threads=1, waiting=4)
     for _ in range(3):  # one is worked on, two may wait
-        start(client.post, "/api/search", png("cat", 5), PNG, k=1)
+        start(client.post, "/api/v1/search", png("cat", 5), PNG, k=1)
     until(lambda: waiting(client, "pictures") == 3)
-    busy = client.post("/api/search", png("cat", 5), PNG)
+    busy = client.post("/api/v1/search", png("cat", 5), PNG)
     assert busy.status == 429
     assert busy.headers["retry-after"] == "1"
     assert busy.json["detail"] == "the server is busy: try again in 1 s"
     all_other_searches_work(client)
-    assert client.get("/api/search", id=1, where="year > 2004").status == 200
+    assert client.get("/api/v1/search", id=1, where="year > 2004").status == 200
     gate.set()
     assert [answer.status for answer in end()] == [200] * 3
     until(lambda: waiting(client, "pictures") == 0)
-    assert client.post("/api/search", png("cat", 5), PNG).status == 200
+    assert client.post("/api/v1/search", png("cat", 5), PNG).status == 200
 
 
 def test_a_slow_filter_delays_nothing_else(serving, monkeypatch, begun, gate, beside):
@@ -118,16 +118,16 @@ def test_a_slow_filter_delays_nothing_else(serving, monkeypatch, begun, gate, be
 
     client = serving(waiting=4, writable=True, token=TOKEN, headers=BEARER)
     monkeypatch.setattr(Store, "beside", slow)
-    start(client.get, "/api/search", id=1, where="year > 2004")
+    start(client.get, "/api/v1/search", id=1, where="year > 2004")
     assert begun.wait(SECONDS)
     all_other_searches_work(client)
-    assert client.post("/api/search", png("cat", 5), PNG).status == 200
-    added = client.form("/api/items", [("picture", "a.png", png("cat", 55))])
+    assert client.post("/api/v1/search", png("cat", 5), PNG).status == 200
+    added = client.form("/api/v1/items", [("picture", "a.png", png("cat", 55))])
     assert added.json["added"] == [180]
     for _ in range(2):
-        start(client.get, "/api/items", label="cat")
+        start(client.get, "/api/v1/items", label="cat")
     until(lambda: waiting(client, "filtering") == 3)
-    assert client.get("/api/items", label="cat").status == 429
+    assert client.get("/api/v1/items", label="cat").status == 429
     gate.set()
     assert [answer.status for answer in end()] == [200] * 3
 
@@ -136,12 +136,12 @@ def test_adding_slowly_delays_no_search(serving, monkeypatch, begun, gate, besid
     start, end = beside
     blocked(monkeypatch, copies, "add_pictures", begun, gate)
     client = serving(BEARER, writable=True, token=TOKEN)
-    start(client.form, "/api/items", [("picture", "a.png", png("cat", 55))])
+    start(client.form, "/api/v1/items", [("picture", "a.png", png("cat", 55))])
     assert begun.wait(SECONDS)
     all_other_searches_work(client)
-    assert client.post("/api/search", png("cat", 5), PNG).status == 200
-    assert client.get("/api/search", id=1, where="year > 2004").status == 200
-    assert client.get("/api/info").json["items"] == 180
+    assert client.post("/api/v1/search", png("cat", 5), PNG).status == 200
+    assert client.get("/api/v1/search", id=1, where="year > 2004").status == 200
+    assert client.get("/api/v1/info").json["items"] == 180
     gate.set()
     assert [answer.json["added"] for answer in end()] == [[180]]
 
@@ -149,7 +149,7 @@ def test_adding_slowly_delays_no_search(serving, monkeypatch, begun, gate, besid
 def test_what_takes_too_long_is_told_so(serving, monkeypatch, begun, gate):
     blocked(monkeypatch, ServedCollection, "prepare", begun, gate)
     client = serving(seconds=0.1, threads=1)
-    answer = client.post("/api/search", png("cat", 5), PNG)
+    answer = client.post("/api/v1/search", png("cat", 5), PNG)
     assert answer.status == 422
     assert answer.json["detail"] == "this takes longer than the 0.1 s that a request may take"
     assert waiting(client, "pictures") == 1
@@ -236,9 +236,9 @@ def test_a_model_that_changes_between_encoding_and_searching(
         calls.append(question.query.projected.values)
 
     client = serving()
-    assert client.get("/api/search", id=1).status == 200
+    assert client.get("/api/v1/search", id=1).status == 200
     monkeypatch.setattr(ServedCollection, "prepare", prepare)
-    answer = client.post("/api/search", picture, PNG, k=9, distance="bits")
+    answer = client.post("/api/v1/search", picture, PNG, k=9, distance="bits")
     assert answer.status == 200
     assert [values.shape for values in calls] == [(48,)]
     with Collection.open(copied) as other:
@@ -248,7 +248,7 @@ def test_a_model_that_changes_between_encoding_and_searching(
     assert [(one["id"], one["bits"]) for one in answer.json["results"]] == [
         (match.id, match.bits) for match in expected
     ]
-    assert client.get("/api/info").json["bits"] == n_bits
+    assert client.get("/api/v1/info").json["bits"] == n_bits
 
 
 @pytest.mark.parametrize("n_bits", [48, 32])
@@ -277,10 +277,10 @@ def test_a_model_that_changes_while_questions_wait(copied, photos, tmp_path, mon
 
 def test_pictures_of_a_collection_that_was_moved(serving, copied, tmp_path):
     writer = serving(BEARER, writable=True, token=TOKEN)
-    assert writer.form("/api/items", [("picture", "a.png", png("cat", 55))]).status == 201
+    assert writer.form("/api/v1/items", [("picture", "a.png", png("cat", 55))]).status == 201
     moved = copied.rename(tmp_path / "elsewhere")
     client = serving(folder=moved)
-    assert client.get("/api/items/180/picture").headers["content-type"] == "image/jpeg"
+    assert client.get("/api/v1/items/180/picture").headers["content-type"] == "image/jpeg"
     with Collection.open(moved) as collection:
         assert not Path(collection[180].source).exists()
 

@@ -83,13 +83,13 @@ def test_a_second_head_that_does_not_come_is_not_waited_for(monkeypatch, client)
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(client):
-    head = b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\n"
+    head = b"POST /api/v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\n"
     client.sendall(head + b"Content-Length: 50\r\nConnection: close\r\n\r\nabc")
     assert read_all(client).startswith(b"HTTP/1.1 408 ")
 
 
 def test_requests_at_once_are_answered_in_order(client):
-    targets = (b"/api/items/3", b"/healthz", b"/api/items/5")
+    targets = (b"/api/v1/items/3", b"/healthz", b"/api/v1/items/5")
     for target in targets:
         client.sendall(b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
     client.sendall(PLAIN + b"Connection: close\r\n\r\n")

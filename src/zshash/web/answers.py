@@ -264,7 +264,7 @@ class Category(BaseModel):
 
 
 class Map(BaseModel):
-    """Facts about the map; its points are at /api/map/points."""
+    """Facts about the map; its points are at /api/v1/map/points."""
 
     state: Literal["computing", "ready", "empty", "failed"]
     items: int

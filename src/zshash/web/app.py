@@ -13,18 +13,18 @@ from starlette.exceptions import HTTPException
 
 import zshash
 from zshash.web.answers import to_json
-from zshash.web.api import body_schema, make_router
 from zshash.web.bodies import explain
 from zshash.web.counting import Meter
 from zshash.web.errors import WRONG, ApiError, describe
 from zshash.web.guard import Guard
+from zshash.web.routes import API, body_schema, make_router
 from zshash.web.settings import Settings
 from zshash.web.shortcut import Shortcut
 from zshash.web.state import ServerState
 
 __all__ = ["create_app"]
 
-SHORT = [("POST", "/api/search")]  # routes on the shortcut around FastAPI
+SHORT = [("POST", f"{API}/search")]  # routes on the shortcut around FastAPI
 OWN = ("id", "code", "model")  # parameters of GET that POST has in its body
 
 
@@ -59,7 +59,7 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
         title="zshash",
         summary="Search a collection of pictures by picture, by name and by code.",
         version=zshash.__version__,
-        openapi_url="/api/openapi.json",
+        openapi_url=f"{API}/openapi.json",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -115,7 +115,7 @@ def _complete(app: FastAPI) -> None:
     description = app.openapi()
     schemas = description["components"]["schemas"]
     schemas["BodyQuery"] = body_schema()
-    search = description["paths"]["/api/search"]
+    search = description["paths"][f"{API}/search"]
     search["post"]["parameters"] = [
         parameter for parameter in search["get"]["parameters"] if parameter["name"] not in OWN
     ]

@@ -87,7 +87,7 @@ class SearchParameters(ItemsQuery):
         max_length=MOST_NAMES,
         description="Names of what pictures show. Several names are searched for together, also "
         "together with a picture or features, but not with an id or a code. `dog:2` counts twice. "
-        "A collection takes several if its `searches.names` in /api/info is true.",
+        "A collection takes several if its `searches.names` in /api/v1/info is true.",
         examples=[["crane (bird)"], ["dog:2", "beach"]],
     )
     without: list[Name] = Field(

@@ -47,7 +47,7 @@ export function giveUp(slot) {
 }
 
 /** Address of something that an element loads by itself. */
-export const address = (path) => `api/${path}`;
+export const address = (path) => `api/v1/${path}`;
 
 /** Trade a token for a cookie; fails with the server's sentence. */
 export async function openSession(token) {

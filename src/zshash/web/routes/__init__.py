@@ -1,0 +1,23 @@
+"""The routes of the HTTP API: each reads a request, has its work done in a lane, and answers."""
+
+from fastapi import APIRouter
+
+from zshash.web.page import add_page
+from zshash.web.routes.changes import add_changes
+from zshash.web.routes.facts import add_facts
+from zshash.web.routes.items import add_items
+from zshash.web.routes.map import add_map
+from zshash.web.routes.searching import add_search, add_why, body_schema
+from zshash.web.routes.shared import API
+from zshash.web.state import ServerState
+
+__all__ = ["API", "body_schema", "make_router"]
+
+
+def make_router(state: ServerState) -> APIRouter:
+    """Router with all routes of a server."""
+    router = APIRouter()
+    add_page(router)
+    for add in (add_facts, add_search, add_why, add_items, add_changes, add_map):
+        add(router, state)
+    return router
