@@ -8,7 +8,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +19,7 @@ import uvicorn
 from zshash.web.app import create_app
 from zshash.web.protocol import BoundedProtocol
 from zshash.web.settings import Settings
+from zshash.web.state import SCRATCH
 
 __all__ = ["configured", "serve"]
 
@@ -51,15 +54,21 @@ def serve(
         If the server can not listen on the host and port.
     """
     chosen = Settings(**settings)
-    with closing(_listen(chosen)) as listener:
+    with closing(_listen(chosen)) as listener, _scratch() as scratch, _ending_well():
         port = listener.getsockname()[1]
-        chosen = Settings(**(settings | {"port": port, "token": chosen.token}))
+        chosen = replace(chosen, port=port, scratch=scratch)
         config = configured(create_app(folder, chosen))
         _spare_the_collector()
         _give_back_memory()
         on_start(_address(chosen))
-        with _ending_well():
-            uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A private folder for what all processes of a server share; it is removed at the end."""
+    with TemporaryDirectory(prefix=SCRATCH, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def configured(app: Any) -> uvicorn.Config:
@@ -84,7 +93,7 @@ def _spare_the_collector() -> None:
 
 @contextmanager
 def _ending_well() -> Iterator[None]:
-    """End with exit status 0 after Ctrl+C or SIGTERM.
+    """End with exit status 0 after Ctrl+C or SIGTERM, also before the server answers.
 
     uvicorn raises the signal again after it has shut down.
     """

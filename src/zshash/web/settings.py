@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from dataclasses import dataclass, field
+from pathlib import Path
 
 __all__ = ["LOCAL", "Settings", "is_loopback"]
 
@@ -47,6 +48,9 @@ class Settings:
         Whether clients see where on the disk a picture is, or its file name only.
     places : bool
         Whether clients see where on earth a picture was taken.
+    scratch : Path or None
+        Private folder of one running server, for what all of its processes share. `serve` makes it,
+        and removes it at the end.
     """
 
     host: str = "127.0.0.1"
@@ -61,6 +65,7 @@ class Settings:
     waiting: int = 64
     paths: bool = False
     places: bool = False
+    scratch: Path | None = None
 
     def __post_init__(self) -> None:
         token = self.token if self.token is not None else os.environ.get(VARIABLE) or None

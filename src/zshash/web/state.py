@@ -2,7 +2,10 @@
 
 import sys
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 from zshash.web.atlas import Atlas
 from zshash.web.bodies import MOST_JSON, SLACK
@@ -16,6 +19,7 @@ __all__ = ["ServerState"]
 
 AT_ONCE = 16  # searches that are answered together, while other requests are read and answered
 READERS = 4  # threads for reading
+SCRATCH = "zshash-"  # how names of temporary folders begin
 LEAST = 2**16  # a body of at most so many bytes needs no reserved memory
 
 
@@ -32,6 +36,12 @@ class ServerState:
     folder : Path
         Folder of the collection.
     settings : Settings
+
+    Attributes
+    ----------
+    scratch : Path
+        Private folder for what all processes of the server share. Without a folder in the settings,
+        this process has one of its own, which goes when the state is closed.
     """
 
     def __init__(self, folder: Path, settings: Settings) -> None:
@@ -45,6 +55,10 @@ class ServerState:
         self.writing = Lane("writing", 1, waiting // 4, seconds, finishes=True)
         self.tiny, self.small = Budget(sys.maxsize), Budget(16 * MOST_JSON)
         self.large = Budget(2 * (max(MOST_JSON, MOST_FILES * settings.bytes) + SLACK))
+        self.scratch = settings.scratch or Path(mkdtemp(prefix=SCRATCH))
+        self._clear = finalize(self, rmtree, self.scratch, ignore_errors=True)
+        if settings.scratch:  # others use it, and `serve` removes it
+            self._clear.detach()
         self._watch()
 
     def _watch(self) -> None:
@@ -85,3 +99,4 @@ class ServerState:
         for lane in self.lanes:
             lane.close()
         self.served.close()
+        self._clear()
