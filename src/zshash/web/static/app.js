@@ -1,36 +1,42 @@
-/** The page: what is asked decides what is shown. */
+/** The page: what is asked decides which view is shown. */
 
 import { Adding } from "./adding.js";
-import { ask, configure, giveUp, overtaken } from "./api.js";
-import { isCode } from "./codes.js";
+import { configure, overtaken } from "./api.js";
+import { Asking } from "./asking.js";
 import { closeDialogs, prepareDialogs } from "./dialogs.js";
-import { openDetails } from "./details.js";
-import { byId, copyLink, current, el, lostFocus, plural, show, size, toast } from "./dom.js";
-import { Facts, nameOf } from "./facts.js";
-import { walk } from "./grid.js";
+import { byId, current, lostFocus, plural, show, toast } from "./dom.js";
+import { Facts } from "./facts.js";
+import { FoundView } from "./found.js";
 import { MapView } from "./map.js";
-import { Sent, formOf, listen } from "./pictures.js";
-import { nearMisses, spoken, unknown } from "./reading.js";
-import { Refine } from "./refine.js";
-import { showAnswer, showItem, showNothing, showQuestion } from "./results.js";
-import { welcome } from "./start.js";
-import { PAGE, asking, isJoint, nothing, parameters, read, write } from "./state.js";
+import { Sent } from "./pictures.js";
+import { nearMisses, unknown } from "./reading.js";
+import { StartView } from "./start.js";
+import { isJoint, nothing, read, write } from "./state.js";
 import { askToken, tokenFromAddress } from "./token.js";
-import { why } from "./why.js";
-import { hint, nonsense, placeholder } from "./wording.js";
-import { Words, inWords, parts } from "./words.js";
+import { nonsense } from "./wording.js";
 
-/** Everything that the parts of the page share. */
-class App {
+/**
+ * The views by name. A view has `open(state, options)`, which shows a state and returns a promise, and perhaps
+ * `close()`, called when another view takes its place. `title(state)` is for the title of the window.
+ * What belongs to a view on the page says so: `data-in="map"`.
+ */
+const VIEWS = {
+  start: (app) => new StartView(app),
+  found: (app) => new FoundView(app),
+  map: (app) => new MapView(app),
+};
+
+/** Everything that the views share. */
+export class App {
   constructor(facts) {
     this.facts = facts;
     this.state = nothing();
     this.sent = new Sent();
-    const change = (part, options) => this.go({ ...this.state, page: 1, ...part }, options);
-    this.refine = new Refine(facts, change);
-    this.words = new Words((part) => change(part, { focus: byId("asked-title") }));
-    this.map = null;
+    this.views = {};
+    this.name = null;
+    this.renders = 0;
     this.adding = new Adding({ facts, added: () => this.reload() });
+    this.asking = new Asking(this);
     this.listen();
     this.dress();
   }
@@ -40,38 +46,18 @@ class App {
     const { info } = this.facts;
     byId("collection").textContent = info.name;
     show(byId("add-open"), info.writable && info.searches.picture);
-    show(byId("pick"), info.searches.picture);
-    byId("query").placeholder = placeholder(info.searches.name);
-    byId("hint").textContent = info.searches.picture ? hint() : "";
     const about = [plural(info.items, "item"), `${info.bits} bits`, info.method, info.extractor];
     byId("about").textContent = [...about.filter(Boolean), `zshash ${info.version}`].join(" · ");
-    const names = info.searches.name ? this.facts.names() : [];
-    const option = (name) => el("option", { value: nameOf(name), label: this.facts.describe(name) });
-    byId("names").replaceChildren(...names.map(option));
+    this.asking.dress();
   }
 
   listen() {
     prepareDialogs();
-    walk(byId("grid"));
-    walk(byId("mosaic"));
     addEventListener("popstate", (event) => {
       const state = read(location.search);
       if (write(state) !== write(this.state)) this.render(state, { scroll: event.state?.scroll ?? 0 });
     });
     document.addEventListener("click", (event) => this.follow(event));
-    byId("search").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.typed(byId("query").value.trim());
-    });
-    byId("pick").addEventListener("click", () => byId("file").click());
-    byId("file").addEventListener("change", (event) => {
-      if (event.target.files.length) this.picture(event.target.files[0]);
-      event.target.value = "";
-    });
-    byId("previous").addEventListener("click", () => this.turn(-1));
-    byId("next").addEventListener("click", () => this.turn(1));
-    byId("copy").addEventListener("click", () => copyLink());
-    listen({ words: () => this.dropWords(), take: (files) => this.dropped(files) });
   }
 
   /** Links to other states of the page do not load it again. */
@@ -81,54 +67,6 @@ class App {
     event.preventDefault();
     closeDialogs();
     this.go(read(new URL(link.href).search));
-  }
-
-  typed(text) {
-    const { bits, searches } = this.facts.info;
-    const after = text.slice(1).trim();
-    if (!text) this.go(nothing());
-    else if (/^#\s*\d{1,9}$/.test(text)) this.go(asking(this.state, "id", after));
-    else if (text[0] === "#" && isCode(after, bits)) this.go(asking(this.state, "code", after.toLowerCase()));
-    else if (searches.names) this.go({ ...asking(this.state, "name", parts(text).value), ...parts(text) });
-    else if (searches.name) this.go(asking(this.state, "name", text));
-    else this.fail("This collection can not be searched by name: type # and the number of an item.");
-  }
-
-  dropWords() {
-    if (document.querySelector("dialog[open]") && !this.adding.isOpen) return null;
-    if (this.adding.isOpen) return "Drop pictures to add them";
-    return this.facts.info.searches.picture ? "Drop a picture to search with it" : null;
-  }
-
-  dropped(files) {
-    if (!files.length) this.fail("That is no picture.");
-    else if (this.adding.isOpen) this.adding.take(files);
-    else this.picture(files[0]);
-  }
-
-  /** Search with a picture; its code takes its place in the address. */
-  async picture(file) {
-    const { limits } = this.facts.info;
-    if (file.size > limits.bytes) {
-      this.fail(`The picture is too large: the server takes files of up to ${size(limits.bytes)}.`);
-      return;
-    }
-    const asked = asking(this.state, "code", "");
-    const params = parameters(asked);
-    params.delete("code");
-    params.set("distance", "bits"); // as the code in the address finds them
-    this.busy(true);
-    try {
-      const answer = await ask("search", { method: "POST", params, body: formOf(file), slot: "search" });
-      this.sent.keep(answer.query.code, file);
-      this.go({ ...asked, value: answer.query.code }, { answer });
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  turn(by) {
-    this.go({ ...this.state, page: this.state.page + by }, { focus: byId("asked-title") });
   }
 
   /** Go to a state, as a new place in the history or instead of this one. */
@@ -143,33 +81,39 @@ class App {
     return this.render(state, options);
   }
 
+  /** Go to this state with a part of it changed, from the first page. */
+  change(part, options) {
+    return this.go({ ...this.state, page: 1, ...part }, options);
+  }
+
   /** Show a state; `answer` is what the server says to it where that is known already. */
   async render(state, { answer = null, scroll = null, focus = null } = {}) {
     state = this.possible({ ...state, k: Math.min(state.k, this.facts.info.limits.k) });
     this.state = state;
-    this.renders = (this.renders ?? 0) + 1;
+    this.renders += 1;
     const turn = this.renders;
     this.fail("");
     const wrong = nonsense(state, this.facts.info.bits);
-    const view = state.view === "map" ? "map" : state.kind && !wrong ? "found" : "start";
-    const before = document.body.dataset.view;
-    document.body.dataset.view = view;
-    show(byId("welcome"), view === "start");
-    show(byId("start"), view === "start");
-    show(byId("found"), view === "found");
-    show(byId("atlas"), view === "map");
-    show(byId("search"), view !== "map");
-    this.links(view);
-    if (view !== "map") this.map?.close();
-    if (view === "map") await this.showMap();
-    else if (view === "found") await this.showFound(state, answer);
-    else await this.showStart();
+    const before = this.name;
+    const view = this.enter(viewOf(state, wrong));
+    this.links();
+    await view.open(state, { answer });
     if (turn !== this.renders) return;
-    if (view === "start" && wrong) this.fail(wrong);
+    if (this.name === "start" && wrong) this.fail(wrong);
     document.body.dataset.shown = location.search;
     if (scroll !== null) scrollTo(0, scroll);
     if (focus) focus.focus({ preventScroll: true });
-    else if (before !== "loading" && lostFocus()) byId("main").focus({ preventScroll: true });
+    else if (before !== null && lostFocus()) byId("main").focus({ preventScroll: true });
+  }
+
+  /** Make a view the one that is seen. */
+  enter(name) {
+    if (this.name !== name) this.views[this.name]?.close?.();
+    this.name = name;
+    document.body.dataset.view = name;
+    for (const node of document.querySelectorAll("[data-in]")) show(node, node.dataset.in.split(" ").includes(name));
+    this.views[name] ??= VIEWS[name](this);
+    return this.views[name];
   }
 
   /** A state without names beside a picture that is not at hand, as after loading such a link. */
@@ -181,74 +125,17 @@ class App {
     return alone;
   }
 
-  links(view) {
-    byId("to-map").href = write({ ...this.state, view: "map", page: 1 });
-    byId("to-search").href = write({ ...this.state, view: "search" });
-    current(byId("to-map"), view === "map");
-    current(byId("to-search"), view !== "map");
-    const { kind, value } = this.state;
-    const asked = { name: inWords(this.state), id: `Item ${value}`, code: "Picture" }[kind];
-    const words = { map: "Map", found: asked }[view];
+  links() {
+    for (const link of document.querySelectorAll("nav a[data-view]")) {
+      const { view } = link.dataset;
+      link.href = write({ ...this.state, view, page: 1 });
+      current(link, view === this.state.view);
+    }
+    const words = this.views[this.name].title?.(this.state);
     document.title = [words, this.facts.info.name].filter(Boolean).join(" – ");
   }
 
-  async showMap() {
-    this.map ??= new MapView({ facts: this.facts, choose: (id) => this.go(asking(this.state, "id", id)) });
-    await this.map.open();
-  }
-
-  async showStart() {
-    byId("query").value = "";
-    try {
-      await welcome(this.facts);
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  async showFound(state, answer) {
-    const { kind, value } = state;
-    byId("query").value = kind === "name" ? nameOf(value) : kind === "id" ? `#${value}` : "";
-    showQuestion(this.facts, state, kind === "code" ? this.sent.url(value) : null);
-    this.words.show(state, this.takesWords(state));
-    if (kind === "id") showItem(this.facts, value);
-    else giveUp("asked");
-    this.refine.show(state);
-    why(byId("why-body"), this.facts, { [kind]: value });
-    this.busy(true);
-    try {
-      const found = answer ?? (await this.search(state));
-      const last = Math.max(1, Math.ceil(found.total / PAGE));
-      if (state.page > last) return void (await this.go({ ...state, page: last }, { replace: true }));
-      const query = found.query.code;
-      const removed = () => this.reload();
-      const details = (item) => openDetails(item, { facts: this.facts, query, removed });
-      showAnswer(found, { facts: this.facts, state, details });
-      const { reading } = found.query;
-      if (kind === "name") byId("query").value = spoken(value, reading);
-      if (isJoint(state)) this.words.show(state, this.takesWords(state), reading);
-      this.busy(false);
-    } catch (error) {
-      if (!overtaken(error)) showNothing();
-      this.failed(error);
-    }
-  }
-
-  /** Whether names can be added to what a state searches for; the core needs the picture itself for it. */
-  takesWords({ kind, value }) {
-    const beside = kind === "name" || (kind === "code" && this.sent.form(value) !== null);
-    return this.facts.info.searches.names && beside;
-  }
-
-  /** Ask the server for what a state searches for. */
-  search(state) {
-    const params = parameters(state);
-    if (state.kind !== "code" || !isJoint(state)) return ask("search", { params, slot: "search" });
-    params.delete("code");
-    return ask("search", { method: "POST", params, body: this.sent.form(state.value), slot: "search" });
-  }
-
-  /** After something was added or removed. */
+  /** After something was added, removed or labelled. */
   async reload() {
     await this.facts.refresh();
     this.dress();
@@ -275,6 +162,11 @@ class App {
     document.body.classList.toggle("failed", words !== "");
     if (words) byId("error").scrollIntoView({ block: "nearest" });
   }
+}
+
+function viewOf({ view, kind }, wrong) {
+  if (view !== "search") return view;
+  return kind && !wrong ? "found" : "start";
 }
 
 async function begin() {

@@ -8,6 +8,7 @@ import { Legend } from "./legend.js";
 import { palette } from "./palette.js";
 import { parse, PointGrid } from "./points.js";
 import { layers, paint, radiusFor } from "./raster.js";
+import { asking } from "./state.js";
 import { Thumbs } from "./thumbs.js";
 
 const FEW = 150;
@@ -17,9 +18,10 @@ const LISTED = 5;
 
 /** A canvas of points that one can move over, and what belongs to it. */
 export class MapView {
-  /** @param {{facts: Facts, choose: (id: number) => void}} context */
-  constructor({ facts, choose }) {
-    Object.assign(this, { facts, choose, points: null, generation: null, hovered: -1, asked: false, byKeys: false });
+  /** @param {App} app */
+  constructor(app) {
+    const choose = (id) => app.go(asking(app.state, "id", id));
+    Object.assign(this, { facts: app.facts, choose, points: null, generation: null, hovered: -1, asked: false, byKeys: false });
     this.canvas = byId("map");
     this.context = this.canvas.getContext("2d");
     this.camera = new Camera();
@@ -40,6 +42,10 @@ export class MapView {
     byId("zoom-all").addEventListener("click", () => this.zoom(0));
     new ResizeObserver(() => this.resize()).observe(byId("stage"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.points && this.colour());
+  }
+
+  title() {
+    return "Map";
   }
 
   /** Bring the map to what the server has, waiting for it where it is being made. */

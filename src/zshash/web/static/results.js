@@ -1,14 +1,13 @@
-/** What was asked, how many there are, the grid and its pages. */
+/** What was asked, and how many there are. */
 
 import { ask } from "./api.js";
 import { barcode, inWords, pattern } from "./barcode.js";
 import { grouped } from "./codes.js";
 import { byId, count, duration, el, plural, show } from "./dom.js";
 import { mark, nameOf, tag } from "./facts.js";
-import { tile } from "./grid.js";
 import { thumbnail } from "./item.js";
 import { showReading, spoken } from "./reading.js";
-import { PAGE, isNamed } from "./state.js";
+import { isNamed } from "./state.js";
 
 /** Show what is asked, before there is an answer. */
 export function showQuestion(facts, state, preview) {
@@ -54,18 +53,13 @@ function coded(code, bits) {
 }
 
 /** Show an answer of the server. */
-export function showAnswer(answer, context) {
-  const { facts, state } = context;
+export function showAnswer(answer, { facts, state }) {
   const query = answer.query.code;
   const { reading = null } = answer.query;
   if (query) byId("asked-code").replaceChildren(...coded(query, facts.info.bits));
   if (state.kind === "name") byId("asked-title").textContent = spoken(state.value, reading);
   showReading(state, reading);
   byId("count").textContent = summary(answer, state);
-  const made = answer.results.map((item, place) => tile(item, { ...context, query, place }));
-  byId("grid").replaceChildren(...made);
-  if (!made.length) byId("grid").append(el("li", { class: "empty" }, emptiness(state)));
-  showPages(answer, state);
 }
 
 /** There is no answer. */
@@ -73,8 +67,6 @@ export function showNothing() {
   byId("asked-kind").querySelector(".badge")?.remove();
   showReading({}, null);
   byId("count").textContent = "";
-  byId("grid").replaceChildren();
-  show(byId("pages"), false);
 }
 
 function summary(answer, state) {
@@ -86,20 +78,4 @@ function summary(answer, state) {
   const limited = state.radius !== null && byBits ? ` within ${plural(state.radius, "bit")}` : "";
   const order = byBits ? "nearest first" : "best first";
   return `${part}${plural(answer.total, "result")}${limited}, ${order}, in ${duration(answer.seconds)}`;
-}
-
-function emptiness(state) {
-  const reasons = [];
-  if (state.radius !== null && !isNamed(state)) reasons.push("let more bits differ");
-  if (state.labels.length) reasons.push("choose fewer labels");
-  if (state.where) reasons.push("drop the condition");
-  return reasons.length ? `Nothing here. You could ${reasons.join(", or ")}.` : "Nothing here.";
-}
-
-function showPages(answer, state) {
-  const pages = Math.max(1, Math.ceil(answer.total / PAGE));
-  show(byId("pages"), pages > 1 || state.page > 1);
-  byId("page").textContent = `Page ${count(state.page)} of ${count(pages)}`;
-  byId("previous").disabled = state.page <= 1;
-  byId("next").disabled = state.page >= pages;
 }

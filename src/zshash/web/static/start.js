@@ -3,6 +3,7 @@
 import { ask, overtaken } from "./api.js";
 import { byId, count, el, plural, show } from "./dom.js";
 import { mark, nameOf } from "./facts.js";
+import { walk } from "./grid.js";
 import { thumbnail, title } from "./item.js";
 import { drawMini } from "./mini.js";
 import { asking, nothing, write } from "./state.js";
@@ -11,8 +12,25 @@ const PLACES = 6;
 const EACH = 4;
 const EXAMPLES = 6;
 
-/** Welcome whoever comes. */
-export async function welcome(facts) {
+/** Welcomes whoever comes. */
+export class StartView {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    walk(byId("mosaic"));
+  }
+
+  async open() {
+    byId("query").value = "";
+    try {
+      await welcome(this.app.facts);
+    } catch (error) {
+      this.app.failed(error);
+    }
+  }
+}
+
+async function welcome(facts) {
   sayWhatThisIs(facts);
   offerNames(facts);
   drawMini(byId("mini"), facts);

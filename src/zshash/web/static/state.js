@@ -2,10 +2,11 @@
 
 export const PAGE = 60;
 export const DEFAULT_K = 60;
+const VIEWS = ["map"]; // beside the search
 
 /**
  * @typedef {Object} State
- * @property {"search"|"map"} view
+ * @property {"search"|"map"|"copies"} view
  * @property {"name"|"id"|"code"|null} kind what is searched with
  * @property {string} value
  * @property {string[]} also further names that are searched for together with it
@@ -30,7 +31,7 @@ export function nothing() {
 export function read(search) {
   const params = new URLSearchParams(search);
   const state = nothing();
-  if (params.get("view") === "map") state.view = "map";
+  if (VIEWS.includes(params.get("view"))) state.view = params.get("view");
   Object.assign(state, question(params));
   state.k = whole(params.get("k"), 1, DEFAULT_K);
   state.radius = whole(params.get("radius"), 0, null);
@@ -63,7 +64,7 @@ export const isNamed = (state) => state.kind === "name" || isJoint(state);
 /** The query string of a state, without what is as usual. */
 export function write(state) {
   const params = new URLSearchParams();
-  if (state.view === "map") params.set("view", "map");
+  if (state.view !== "search") params.set("view", state.view);
   ask(params, state);
   refinements(params, state);
   if (state.kind && state.page > 1) params.set("page", state.page);
