@@ -17,7 +17,8 @@ from zshash.web.bodies import explain
 from zshash.web.counting import Meter
 from zshash.web.errors import WRONG, ApiError, describe
 from zshash.web.guard import Guard
-from zshash.web.routes import API, body_schema, make_router
+from zshash.web.openapi import ABOUT, LICENSE, complete
+from zshash.web.routes import API, make_router
 from zshash.web.settings import Settings
 from zshash.web.shortcut import Shortcut
 from zshash.web.state import ServerState
@@ -25,7 +26,6 @@ from zshash.web.state import ServerState
 __all__ = ["create_app"]
 
 SHORT = [("POST", f"{API}/search")]  # routes on the shortcut around FastAPI
-OWN = ("id", "code", "model")  # parameters of GET that POST has in its body
 
 
 def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
@@ -58,6 +58,8 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
     app = FastAPI(
         title="zshash",
         summary="Search a collection of pictures by picture, by name and by code.",
+        description=ABOUT,
+        license_info=LICENSE,
         version=zshash.__version__,
         openapi_url=f"{API}/openapi.json",
         docs_url=None,
@@ -68,7 +70,7 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
     router = make_router(state)
     app.include_router(router)
     _add_handlers(app, router, state.served.folders)
-    _complete(app)
+    complete(app, router, settings)
     shortcut = Shortcut(
         app, router, SHORT, lambda error: _answer(describe(error, state.served.folders))
     )
@@ -108,16 +110,3 @@ def _methods(router: APIRouter, path: str) -> list[str]:
     routes = [route for route in router.routes if isinstance(route, APIRoute)]
     found = [route.methods or set() for route in routes if route.path_regex.match(path)]
     return sorted(method for methods in found for method in methods)
-
-
-def _complete(app: FastAPI) -> None:
-    """Add to the OpenAPI document what FastAPI can not know: bodies of several content types."""
-    description = app.openapi()
-    schemas = description["components"]["schemas"]
-    schemas["BodyQuery"] = body_schema()
-    search = description["paths"][f"{API}/search"]
-    search["post"]["parameters"] = [
-        parameter for parameter in search["get"]["parameters"] if parameter["name"] not in OWN
-    ]
-    for name in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(name, None)

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request, Response
 from zshash.web import answers
 from zshash.web.answers import to_json
 from zshash.web.bodies import read_upload, room
-from zshash.web.routes.shared import API, Number, as_json, problems
+from zshash.web.routes.shared import API, Number, as_json, named, problems
 from zshash.web.served import MOST_FILES
 from zshash.web.state import ServerState
 
@@ -38,7 +38,12 @@ def add_changes(router: APIRouter, state: ServerState) -> None:
         status_code=201,
         response_model=answers.AddedItems,
         responses=problems(400, 408, 409, 413, 415, 422),
-        openapi_extra={"requestBody": UPLOAD_BODY},
+        **named(
+            "addPictures",
+            "Changes",
+            answer={"added": [180], "duplicates": [], "failures": []},
+            requestBody=UPLOAD_BODY,
+        ),
     )
     async def add(request: Request) -> Response:
         """Add pictures; the server keeps a copy of each."""
@@ -48,7 +53,12 @@ def add_changes(router: APIRouter, state: ServerState) -> None:
             added = await state.writing.run(served.add, files, labels)
         return as_json(to_json(added), 201)
 
-    @router.delete(f"{API}/items/{{id}}", status_code=204, responses=problems(404, 409, 422))
+    @router.delete(
+        f"{API}/items/{{id}}",
+        status_code=204,
+        responses=problems(404, 409, 422),
+        **named("removeItem", "Changes", asks={"id": 12}),
+    )
     async def remove(number: Number) -> Response:
         """Remove an item."""
         await state.writing.run(served.remove, number)

@@ -6,16 +6,43 @@ from zshash.web import answers
 from zshash.web.answers import to_json
 from zshash.web.counting import CONTENT_TYPE
 from zshash.web.errors import ApiError
-from zshash.web.routes.shared import API, as_json, problems
+from zshash.web.routes.shared import API, as_json, named, problems
 from zshash.web.state import ServerState
 
 __all__ = ["add_facts"]
+
+INFO = {
+    "name": "photos",
+    "items": 180,
+    "bits": 64,
+    "method": "MTH",
+    "extractor": "efficientnet-lite0",
+    "version": "1.0",
+    "generation": 3,
+    "searches": {"picture": True, "name": True, "names": True, "features": 1280},
+    "seen": [],
+    "names": {},
+    "examples": ["segway", "tabby cat"],
+    "labels": [{"label": "beach", "name": "beach", "items": 30, "seen": True}],
+    "n_labels": 1,
+    "unlabelled": 150,
+    "thumbnails": True,
+    "writable": False,
+    "authorised": True,
+    "limits": {"bytes": 20971520, "pixels": 40000000, "k": 10000, "page": 200, "files": 16},
+}
+COUNTS = "zshash_items 180.0\n"
 
 
 def add_facts(router: APIRouter, state: ServerState) -> None:
     """Add the routes about the collection, the server and the session of a browser."""
 
-    @router.get("/healthz", response_model=answers.Health, responses=problems())
+    @router.get(
+        "/healthz",
+        response_model=answers.Health,
+        responses=problems(),
+        **named("getHealth", "Server", answer={"status": "ok"}, access="open"),
+    )
     async def health() -> Response:
         """Whether the server runs."""
         return as_json(b'{"status":"ok"}')
@@ -23,19 +50,31 @@ def add_facts(router: APIRouter, state: ServerState) -> None:
     @router.get(
         "/metrics",
         response_class=Response,
-        responses=problems() | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+        responses=problems()
+        | {200: {"content": {"text/plain": {"schema": {"type": "string"}, "example": COUNTS}}}},
+        **named("getMetrics", "Server"),
     )
     async def metrics() -> Response:
         """Counts of requests and their times, for Prometheus."""
         return Response(state.counts.text(), headers={"Content-Type": CONTENT_TYPE})
 
-    @router.get(f"{API}/info", response_model=answers.Info, responses=problems(422))
+    @router.get(
+        f"{API}/info",
+        response_model=answers.Info,
+        responses=problems(422),
+        **named("getInfo", "Collection", answer=INFO, fresh=True),
+    )
     async def info(request: Request) -> Response:
         """Facts about the collection and the server."""
         known = bool(request.scope["authorised"])
         return as_json(to_json(await state.filtering.run(state.served.info, known)))
 
-    @router.post(f"{API}/session", status_code=204, responses=problems())
+    @router.post(
+        f"{API}/session",
+        status_code=204,
+        responses=problems(),
+        **named("openSession", "Session", access="open"),
+    )
     async def log_in(request: Request) -> Response:
         """Exchange the token for a cookie, for browsers."""
         settings = state.settings
@@ -53,7 +92,12 @@ def add_facts(router: APIRouter, state: ServerState) -> None:
             )
         return answer
 
-    @router.delete(f"{API}/session", status_code=204, responses=problems())
+    @router.delete(
+        f"{API}/session",
+        status_code=204,
+        responses=problems(),
+        **named("closeSession", "Session", access="open"),
+    )
     async def log_out() -> Response:
         """Delete the cookie."""
         answer = Response(status_code=204)

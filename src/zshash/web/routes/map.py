@@ -5,16 +5,29 @@ from fastapi import APIRouter, Response
 from zshash.web import answers
 from zshash.web.answers import to_json
 from zshash.web.errors import ApiError
-from zshash.web.routes.shared import API, BYTES, as_json, problems
+from zshash.web.routes.shared import API, BYTES, as_json, named, problems
 from zshash.web.state import ServerState
 
 __all__ = ["add_map"]
+
+FACTS = {
+    "state": "ready",
+    "items": 180,
+    "total": 180,
+    "generation": 3,
+    "categories": [{"label": "beach", "seen": True, "items": 30}],
+}
 
 
 def add_map(router: APIRouter, state: ServerState) -> None:
     """Add the routes of the map."""
 
-    @router.get(f"{API}/map", response_model=answers.Map, responses=problems())
+    @router.get(
+        f"{API}/map",
+        response_model=answers.Map,
+        responses=problems(),
+        **named("getMap", "Map", answer=FACTS),
+    )
     async def facts() -> Response:
         """Facts about the map; the first request starts to make it."""
         return as_json(to_json(await state.reading.run(state.atlas.facts)))
@@ -23,6 +36,7 @@ def add_map(router: APIRouter, state: ServerState) -> None:
         f"{API}/map/points",
         response_class=Response,
         responses=problems(404) | {200: {"content": {"application/octet-stream": BYTES}}},
+        **named("getMapPoints", "Map"),
     )
     async def points() -> Response:
         """The points of the map.

@@ -11,7 +11,8 @@ from zshash.web import answers
 from zshash.web.answers import to_json
 from zshash.web.bodies import MOST_JSON, read_search, room
 from zshash.web.queries import BodyQuery, SearchParameters, SearchQuery, WhyQuery
-from zshash.web.routes.shared import API, BYTES, as_json, problems
+from zshash.web.routes.items import ITEM
+from zshash.web.routes.shared import API, BYTES, as_json, named, problems
 from zshash.web.served import Question
 from zshash.web.state import ServerState
 
@@ -37,6 +38,23 @@ SEARCH_BODY = {
     },
 }
 
+FOUND = {
+    "query": {
+        "kind": "name",
+        "code": None,
+        "name": None,
+        "words": {"dog": 2.0, "beach": 1.0},
+        "id": None,
+        "model": "0f3a9c51d2e4",
+    },
+    "total": 20,
+    "offset": 0,
+    "limit": 60,
+    "results": [{"score": 0.81, "bits": None, **ITEM}],
+    "seconds": 0.0021,
+}
+WHY = {"kind": "code", "nearest": [{"name": "motor scooter", "cosine": 0.62, "seen": True}]}
+
 
 def add_search(router: APIRouter, state: ServerState) -> None:
     """Add the routes that search."""
@@ -55,7 +73,16 @@ def add_search(router: APIRouter, state: ServerState) -> None:
         return as_json(await state.search(question, how))
 
     @router.get(
-        f"{API}/search", response_model=answers.SearchResults, responses=problems(404, 409, 422)
+        f"{API}/search",
+        response_model=answers.SearchResults,
+        responses=problems(404, 409, 422),
+        **named(
+            "search",
+            "Searching",
+            asks={"name": ["dog:2", "beach"], "k": 20},
+            answer=FOUND,
+            fresh=True,
+        ),
     )
     async def search(query: Annotated[SearchQuery, Query()]) -> Response:
         """Find items by the names of what they show, by the id of an item, or by a code."""
@@ -65,7 +92,14 @@ def add_search(router: APIRouter, state: ServerState) -> None:
         f"{API}/search",
         response_model=answers.SearchResults,
         responses=problems(400, 404, 408, 409, 413, 415, 422),
-        openapi_extra={"requestBody": SEARCH_BODY},
+        **named(
+            "searchWith",
+            "Searching",
+            body={"name": ["dog:2", "beach"], "without": ["snow"], "k": 20},
+            answer=FOUND,
+            access="read",
+            requestBody=SEARCH_BODY,
+        ),
     )
     async def search_with(request: Request) -> Response:
         """Find items by a picture or its features, also together with names, or by JSON.
@@ -96,6 +130,7 @@ def add_why(router: APIRouter, state: ServerState) -> None:
         f"{API}/why",
         response_model=answers.WhyName | answers.WhyCode,
         responses=problems(404, 409, 422),
+        **named("explain", "Searching", asks={"name": "segway"}, answer=WHY, fresh=True),
     )
     async def why(query: Annotated[WhyQuery, Query()]) -> Response:
         """What a name, a code or the code of an item means to the model."""

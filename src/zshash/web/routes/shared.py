@@ -1,15 +1,17 @@
-"""What routes share: their prefix, the errors in their descriptions, and forms of answers."""
+"""What routes share: their prefix, their descriptions, and forms of answers."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Path, Response
 
 from zshash.web import answers
 
-__all__ = ["API", "BYTES", "Number", "as_json", "problems"]
+__all__ = ["API", "BYTES", "NOTES", "Number", "as_json", "named", "problems"]
 
 API = "/api/v1"
 Number = Annotated[int, Path(alias="id", ge=0, le=2**63 - 1, description="Id of an item.")]
+NOTES = "x-zshash"  # where a route keeps what FastAPI has no place for, until `openapi.py` reads it
+Tag = Literal["Searching", "Items", "Changes", "Review", "Map", "Collection", "Session", "Server"]
 REASONS = {
     400: "The client went away.",
     401: "The token is missing or wrong.",
@@ -31,6 +33,49 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Error answers of a route, for its description."""
     wanted = sorted({401, 403, 429, 503, *statuses})
     return {status: {"model": answers.Problem, "description": REASONS[status]} for status in wanted}
+
+
+def named(
+    operation: str,
+    tag: Tag,
+    *,
+    asks: dict[str, Any] | None = None,
+    body: Any = None,
+    answer: Any = None,
+    access: Literal["open", "read", "write", "token"] | None = None,
+    fresh: bool = False,
+    **extra: Any,
+) -> dict[str, Any]:
+    """Keywords of a route that name and describe its operation.
+
+    Parameters
+    ----------
+    operation : str
+        Name that clients build on, such as "searchByPicture"; it never changes.
+    tag : str
+        Group of operations that it belongs to.
+    asks : dict, optional
+        Example value of each parameter worth showing.
+    body : optional
+        Example of a body in JSON; `curl` of `extra` shows a body that is not JSON.
+    answer : optional
+        Example of the answer in JSON.
+    access : {"open", "read", "write", "token"}, optional
+        Who may call it: everybody, all readers, those who may change the collection, or those with
+        the token itself. Default: "read" for GET, "write" for the other methods.
+    fresh : bool
+        Whether the answer depends on the address, the collection and the settings alone. It then
+        has an ETag, and a client that has it already is answered without any work.
+    **extra
+        Parts of the description in OpenAPI, such as `requestBody`.
+
+    Examples
+    --------
+    >>> named("getItem", "Items", asks={"id": 12}, fresh=True)["operation_id"]
+    'getItem'
+    """
+    notes = {"asks": asks or {}, "body": body, "answer": answer, "access": access, "fresh": fresh}
+    return {"operation_id": operation, "tags": [tag], "openapi_extra": {**extra, NOTES: notes}}
 
 
 def as_json(content: bytes, status: int = 200) -> Response:
