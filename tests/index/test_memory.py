@@ -143,7 +143,7 @@ def test_small_batches_are_rarely_copied():
     index = HammingIndex(64)
     for i in range(500):
         index.add(np.full((1, 8), i % 256, np.uint8))
-    assert len(index._runs) < 10
+    assert len(index._layers.later) < 10
     assert index.ids.tolist() == list(range(500))
     assert index.codes[:, 0].tolist() == [i % 256 for i in range(500)]
 

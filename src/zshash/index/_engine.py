@@ -59,12 +59,14 @@ class Engine:
     ----------
     words : ndarray of shape (n_words, n), uint64
     n_bits : int
+    buckets : Buckets, optional
+        The buckets, if they have been made before.
     """
 
-    def __init__(self, words: Words, n_bits: int) -> None:
+    def __init__(self, words: Words, n_bits: int, buckets: Buckets | None = None) -> None:
         self._words, self._n_bits = words, n_bits
         self._pieces = choose_pieces(words.shape[1], n_bits)
-        self._buckets: Buckets | None = None
+        self._buckets = buckets
         self._building = threading.Lock()
         self._queries_so_far = 0
         self._budget = int(PATIENCE * words.size)

@@ -2,11 +2,13 @@
 
 The codes lie in runs, each sorted by id. Adding appends a run and merges runs of like size, so
 that a code is copied about log2(n) times however small the batches are. Searching first merges
-all runs into one, and the engine searches in that one.
+all runs into one, and the engine searches in that one; but many codes that lie in buckets stay as
+they are, and the few that came since are searched beside them (`_layers`).
 """
 
 import threading
 from copy import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,9 @@ from zshash.index._checks import (
     some,
 )
 from zshash.index._engine import Distances, Engine
-from zshash.index._runs import Codes, Ids, Run, as_codes, as_words, empty_run, holds, merge
+from zshash.index._layers import Layers
+from zshash.index._runs import Codes, Ids, Run, as_codes, as_words, merge
+from zshash.index._shared import share
 
 __all__ = ["HammingIndex"]
 
@@ -60,18 +64,18 @@ class HammingIndex:
     def __init__(self, n_bits: int) -> None:
         self._n_bits = check_width(n_bits)
         self._next_id = 0
-        self._runs: list[Run] = []
-        self._engine: Engine | None = None
+        self._layers = Layers.of(n_bits, [])
         self._changing = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
         """State for a copy: everything but the lock and the buckets."""
-        return {"n_bits": self._n_bits, "next_id": self._next_id, "runs": self._runs}
+        runs = [self._layers.whole]
+        return {"n_bits": self._n_bits, "next_id": self._next_id, "runs": runs}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         HammingIndex.__init__(self, state["n_bits"])
         self._next_id = state["next_id"]
-        self._set(state["runs"])
+        self._set(Layers.of(self._n_bits, state["runs"]))
 
     @property
     def n_bits(self) -> int:
@@ -81,27 +85,30 @@ class HammingIndex:
     @property
     def ids(self) -> Ids:
         """All ids in ascending order (n,), read-only."""
-        return self._merged().ids
+        return self._layers.ids
 
     @property
     def codes(self) -> Codes:
         """All codes in the order of `ids` (n, bytes), a copy."""
-        return as_codes(self._merged().words, self._n_bits)
+        return as_codes(self._layers.whole.words, self._n_bits)
 
     @property
     def nbytes(self) -> int:
         """Bytes of ids, codes and buckets."""
-        runs = sum(run.ids.nbytes + run.words.nbytes for run in self._runs)
-        return runs + (self._engine.bucket_bytes if self._engine else 0)
+        return self._layers.nbytes
+
+    @property
+    def n_loose(self) -> int:
+        """Number of codes that were added or removed since `prepare`."""
+        return self._layers.n_loose
 
     def __len__(self) -> int:
-        return sum(len(run.ids) for run in self._runs)
+        return len(self._layers)
 
     def __contains__(self, item: object) -> bool:
         if not isinstance(item, int | np.integer) or not INT64.min <= item <= INT64.max:
             return False
-        wanted = np.array([item], dtype=np.int64)
-        return any(holds(run.ids, wanted).any() for run in self._runs)
+        return bool(self._layers.holds(np.array([item], dtype=np.int64))[0])
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n_bits={self._n_bits})"
@@ -116,10 +123,7 @@ class HammingIndex:
             ids = self._new_ids(ids, len(codes))
             if len(ids) == 0:
                 return
-            runs = [*self._runs, merge([Run(ids, as_words(codes))])]
-            while len(runs) > 1 and len(runs[-2].ids) < 2 * len(runs[-1].ids):
-                runs[-2:] = [merge(runs[-2:])]
-            self._set(runs)
+            self._set(self._layers.added(merge([Run(ids, as_words(codes))])))
             self._next_id = max(self._next_id, int(ids.max()) + 1)
 
     def remove(self, ids: ArrayLike) -> int:
@@ -129,14 +133,11 @@ class HammingIndex:
         """
         unwanted = np.unique(check_ids(ids))
         with self._changing:
-            run = self._merged()
-            unknown = unwanted[~holds(run.ids, unwanted)]
+            unknown = unwanted[~self._layers.holds(unwanted)]
             if len(unknown):
                 raise ValueError(f"the index does not hold {some(unknown)}, so nothing was removed")
-            keep = np.ones(len(run.ids), dtype=bool)
-            keep[np.searchsorted(run.ids, unwanted)] = False
             if len(unwanted):
-                self._set([run.take(keep)])
+                self._set(self._layers.without(unwanted))
         return len(unwanted)
 
     def get(self, ids: ArrayLike) -> Codes:
@@ -158,7 +159,7 @@ class HammingIndex:
         array([0, 2])
         """
         part = HammingIndex(self._n_bits)
-        part._set([self._taken(np.unique(check_ids(ids)))])
+        part._set(Layers.of(self._n_bits, [self._taken(np.unique(check_ids(ids)))]))
         part._next_id = self._next_id
         return part
 
@@ -166,16 +167,39 @@ class HammingIndex:
         """A copy, which stays as it is when this index changes; both share their arrays."""
         return copy(self)
 
-    def prepare(self) -> None:
+    def prepare(self, shared: Path | None = None) -> None:
         """Sort the codes into buckets now, rather than when enough queries have come.
 
         Buckets make searches with a small radius, or for few neighbours among clustered codes, much
         faster. Buckets take
         8 bytes for every 64 bits begun and 4 more, times up to eight tables (three for a million
-        codes of 64 bits), and are forgotten when the codes change.
+        codes of 64 bits). They last while few of many codes change. Other threads may search and
+        change the index meanwhile.
+
+        Parameters
+        ----------
+        shared : Path, optional
+            Folder in which processes share the codes and their buckets. All of these processes give
+            the same folder, and nobody else may write there. Codes and buckets are files then that
+            each process maps into its memory. If another process has left such files for almost
+            the same codes, these are used.
         """
-        if len(self):
-            self._searcher().build()
+        layers = self._layers
+        if not len(layers) or (not layers.n_loose and layers.engine.bucket_bytes and not shared):
+            return
+        if shared is None:
+            run = layers.whole
+            engine = Engine(run.words, self._n_bits)
+            engine.build()
+        else:
+            run, engine = share(shared, layers)
+        while True:  # what has changed meanwhile comes into later layers
+            based = self._layers
+            made = based.based_on(run, engine)
+            with self._changing:
+                if self._layers is based:
+                    self._layers = made
+                    return
 
     def search(self, queries: ArrayLike, k: int) -> tuple[Distances, Ids]:
         """Find the `k` nearest codes of each query.
@@ -193,10 +217,8 @@ class HammingIndex:
             Each row ordered by (distance, id).
         """
         queries = check_codes("queries", queries, self._n_bits)
-        run, engine = self._current()
-        k = min(check_integer("k", k, 1), len(run.ids))
-        distances, positions = engine.nearest(_rows(queries), k)
-        return distances, run.ids_at(positions)
+        layers = self._current()
+        return layers.nearest(_rows(queries), min(check_integer("k", k, 1), len(layers)))
 
     def radius(self, queries: ArrayLike, r: int) -> tuple[Ids, Distances, Ids]:
         """Find all codes within distance `r` of each query, `r` included.
@@ -217,9 +239,8 @@ class HammingIndex:
         """
         queries = check_codes("queries", queries, self._n_bits)
         r = check_integer("r", r, 0)
-        run, engine = self._current()
-        counts, distances, positions = engine.within(_rows(queries), r)
-        return np.concatenate([[0], np.cumsum(counts)]), distances, run.ids_at(positions)
+        counts, distances, ids = self._current().within(_rows(queries), r)
+        return np.concatenate([[0], np.cumsum(counts)]), distances, ids
 
     def search_real(self, vectors: ArrayLike, k: int) -> tuple[NDArray[np.float64], Ids]:
         """Find the `k` codes of the largest inner product with each vector.
@@ -247,49 +268,40 @@ class HammingIndex:
         (array([[4., 2.]]), array([[1, 0]]))
         """
         vectors = check_vectors(vectors, self._n_bits)
-        run, engine = self._current()
-        k = min(check_integer("k", k, 1), len(run.ids))
-        scores, positions = engine.heaviest(vectors, k)
-        return scores, run.ids_at(positions)
-
-    def _merged(self) -> Run:
-        """All runs merged into one; the index keeps it, so that the work is done once."""
-        with self._changing:
-            if len(self._runs) != 1:
-                self._set([merge([empty_run(self._n_bits), *self._runs])])
-            return self._runs[0]
+        layers = self._current()
+        return layers.heaviest(vectors, min(check_integer("k", k, 1), len(layers)))
 
     def _taken(self, ids: Ids) -> Run:
         """Run of the codes under the given ids, in the order of the ids."""
-        run = self._merged()
-        unknown = ids[~holds(run.ids, ids)]
+        layers = self._layers
+        unknown = ids[~layers.holds(ids)]
         if len(unknown):
             raise ValueError(f"the index does not hold {some(unknown)}")
-        return run.take(np.searchsorted(run.ids, ids))
+        return layers.take(ids)
 
     def _searcher(self) -> Engine:
-        """Engine for the current codes."""
-        return self._current()[1]
+        """Engine for the current codes, without the few that came since the buckets were made."""
+        return self._current().engine
 
-    def _current(self) -> tuple[Run, Engine]:
-        """Run of the current codes, and the engine for them."""
+    def _current(self) -> Layers:
+        """The current codes, ready to be searched."""
         with self._changing:
-            run = self._merged()
-            if self._engine is None:
-                self._engine = Engine(run.words, self._n_bits)
-            return run, self._engine
+            settled = self._layers.settled()
+            if settled is not self._layers:
+                self._set(settled)
+            return settled
 
-    def _set(self, runs: list[Run]) -> None:
-        for run in runs:
+    def _set(self, layers: Layers) -> None:
+        for run in (layers.base, *layers.later):
             run.ids.flags.writeable = False
-        self._runs, self._engine = runs, None
+        self._layers = layers
 
     def _new_ids(self, wanted: ArrayLike | None, n: int) -> Ids:
         """Ids for `n` new codes; ValueError if one is taken."""
         if wanted is None:
             return next_ids(self._next_id, n, int(INT64.max))
         ids = check_new_ids(wanted, n)
-        taken = np.any([holds(run.ids, ids) for run in self._runs], axis=0)
+        taken = self._layers.holds(ids)
         if taken.any():
             raise ValueError(
                 f"the index already holds {some(np.sort(ids[taken]))}; remove them first"
