@@ -11,8 +11,11 @@ __all__ = [
     "Info",
     "Item",
     "Items",
+    "LabelledItems",
     "Map",
     "Problem",
+    "RemovedItems",
+    "RestoredItems",
     "SearchResults",
     "WhyCode",
     "WhyName",
@@ -253,6 +256,29 @@ class AddedItems(BaseModel):
         description="Items that have the same picture as one that was sent."
     )
     failures: list[Failure]
+
+
+class RemovedItems(BaseModel):
+    """Items that were removed."""
+
+    removed: list[int]
+    undo: str | None = Field(
+        description="Key that /api/v1/items/restore takes to undo this; null if it can not be "
+        "undone."
+    )
+
+
+class RestoredItems(BaseModel):
+    """Items that are there again."""
+
+    restored: list[int]
+
+
+class LabelledItems(BaseModel):
+    """Items that were labelled."""
+
+    labelled: list[int]
+    changed: int = Field(description="How many of them had other labels before.")
 
 
 class Category(BaseModel):

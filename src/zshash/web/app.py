@@ -108,5 +108,7 @@ def _add_handlers(app: FastAPI, router: APIRouter, folders: Sequence[Path]) -> N
 def _methods(router: APIRouter, path: str) -> list[str]:
     """Methods that some route has for a path."""
     routes = [route for route in router.routes if isinstance(route, APIRoute)]
-    found = [route.methods or set() for route in routes if route.path_regex.match(path)]
+    own = [route for route in routes if route.path == path]  # it may also look like that of an item
+    fitting = own or [route for route in routes if route.path_regex.match(path)]
+    found = [route.methods or set() for route in fitting if route.include_in_schema]
     return sorted(method for methods in found for method in methods)

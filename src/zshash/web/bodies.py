@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,10 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from zshash.web.errors import ApiError
-from zshash.web.queries import BodyQuery, SearchParameters
+from zshash.web.queries import BodyQuery, Query, SearchParameters
 from zshash.web.settings import Settings
 
-__all__ = ["Body", "explain", "read_search", "read_upload", "room"]
+__all__ = ["Body", "explain", "read_order", "read_search", "read_upload", "room"]
 
 SLACK = 2**20  # bytes of a form besides its files
 MOST_JSON = 4 * 2**20
@@ -28,6 +28,9 @@ MOST_LETTERS = 1000  # characters of a label
 CHARSETS = ("", "utf-8", "utf8", "us-ascii")
 SEVERAL = ("label", "name", "without")  # parameters that may be given more than once
 TYPES = "multipart/form-data, image/*, application/octet-stream or application/json"
+
+
+Order = TypeVar("Order", bound=Query)
 
 
 class Body(NamedTuple):
@@ -44,7 +47,7 @@ async def read_search(request: Request, settings: Settings) -> Body:
     kind = _type(request)
     if kind == "application/json":
         content = await _read(request, MOST_JSON, settings.seconds)
-        query = _parsed_json(content, request)
+        query = _parsed_json(content, request, BodyQuery)
         features = query.features
         vector = None if features is None else as_vector(features)
         return Body(query, features=vector, query=None if features else query)
@@ -93,6 +96,13 @@ async def read_upload(
     return files, [label.strip() for label in labels if label.strip()]
 
 
+async def read_order(request: Request, kind: type[Order], settings: Settings) -> Order:
+    """Read a body in JSON that says what is to be done."""
+    if _type(request) != "application/json":
+        raise ApiError(415, "this request has a body of type application/json")
+    return _parsed_json(await _read(request, MOST_JSON, settings.seconds), request, kind)
+
+
 def as_vector(features: list[float]) -> NDArray[np.float32]:
     """Features as float32; numbers that are too large become infinity."""
     with np.errstate(over="ignore"):
@@ -108,11 +118,11 @@ def _charset(request: Request) -> str:
     return options.get(b"charset", b"").decode("latin-1").strip().lower()
 
 
-def _parsed_json(content: bytes, request: Request) -> BodyQuery:
+def _parsed_json(content: bytes, request: Request, kind: type[Order]) -> Order:
     if request.query_params:
         raise ApiError(422, "with JSON all parameters are in the body, none in the query string")
     try:
-        return BodyQuery.model_validate_json(content)
+        return kind.model_validate_json(content)
     except ValidationError as error:
         raise ApiError(422, explain(error.errors(include_context=False))) from None
 

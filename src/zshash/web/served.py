@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zshash.collection import Collection, Found, Item, Query
 from zshash.collection.operations.portraits import make_thumbnail
@@ -210,9 +211,13 @@ class ServedCollection:
         where = self._condition(query)
         ids = self.collection.ids if where is None else self.collection.find(where)
         page = ids[query.offset : query.offset + query.limit]
-        pictured = self.collection.pictured(page)
-        items = [self._portrait(item, pictured) for item in items_left(self.collection, page)]
+        items = self.portraits(page)
         return {"total": len(ids), "offset": query.offset, "limit": query.limit, "items": items}
+
+    def portraits(self, ids: NDArray[np.int64]) -> list[dict[str, Any]]:
+        """Facts about items, without those that are no longer there."""
+        pictured = self.collection.pictured(ids)
+        return [self._portrait(item, pictured) for item in items_left(self.collection, ids)]
 
     def item(self, number: int) -> dict[str, Any]:
         """Facts about one item."""

@@ -9,7 +9,9 @@ from weakref import finalize
 
 from zshash.web.atlas import Atlas
 from zshash.web.bodies import MOST_JSON, SLACK
+from zshash.web.changing import Changes
 from zshash.web.counting import Counts
+from zshash.web.exports import Exports
 from zshash.web.lanes import Batcher, Budget, Lane
 from zshash.web.queries import SearchParameters
 from zshash.web.served import MOST_FILES, Question, ServedCollection
@@ -47,6 +49,7 @@ class ServerState:
     def __init__(self, folder: Path, settings: Settings) -> None:
         waiting, seconds = settings.waiting, settings.seconds
         self.settings, self.served = settings, ServedCollection(folder, settings)
+        self.changes, self.exports = Changes(self.served.collection), Exports(self.served)
         self.counts, self.atlas = Counts(), Atlas(self.served.collection)
         self.searches = Batcher[Question, bytes](self.served.search_all, AT_ONCE, 4 * waiting)
         self.reading = Lane("reading", READERS, 2 * waiting, seconds)

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from zshash.web.page import add_page
 from zshash.web.routes.changes import add_changes
+from zshash.web.routes.exporting import add_export
 from zshash.web.routes.facts import add_facts
 from zshash.web.routes.items import add_items
 from zshash.web.routes.map import add_map
@@ -18,6 +19,6 @@ def make_router(state: ServerState) -> APIRouter:
     """Router with all routes of a server."""
     router = APIRouter()
     add_page(router)
-    for add in (add_facts, add_search, add_why, add_items, add_changes, add_map):
+    for add in (add_facts, add_search, add_why, add_export, add_changes, add_items, add_map):
         add(router, state)
     return router

@@ -4,8 +4,9 @@ from fastapi import APIRouter, Request, Response
 
 from zshash.web import answers
 from zshash.web.answers import to_json
-from zshash.web.bodies import read_upload, room
-from zshash.web.routes.shared import API, Number, as_json, named, problems
+from zshash.web.bodies import MOST_JSON, Order, read_order, read_upload, room
+from zshash.web.orders import LabelOrder, RemoveOrder, RestoreOrder, body_of
+from zshash.web.routes.shared import API, Number, as_json, named, only_post, problems
 from zshash.web.served import MOST_FILES
 from zshash.web.state import ServerState
 
@@ -32,6 +33,7 @@ UPLOAD_BODY = {
 def add_changes(router: APIRouter, state: ServerState) -> None:
     """Add the routes that change the collection."""
     served = state.served
+    add_orders(router, state)  # their paths look like those of items
 
     @router.post(
         f"{API}/items",
@@ -63,3 +65,65 @@ def add_changes(router: APIRouter, state: ServerState) -> None:
         """Remove an item."""
         await state.writing.run(served.remove, number)
         return Response(status_code=204)
+
+
+def add_orders(router: APIRouter, state: ServerState) -> None:
+    """Add the routes that change many items at once."""
+    for verb in ("remove", "restore", "label"):
+        only_post(router, f"{API}/items/{verb}")
+
+    async def read(request: Request, kind: type[Order]) -> Order:
+        size = room(request, MOST_JSON)
+        with state.budget(size).reserve(size):
+            return await read_order(request, kind, state.settings)
+
+    @router.post(
+        f"{API}/items/remove",
+        response_model=answers.RemovedItems,
+        responses=problems(400, 404, 408, 409, 413, 415, 422),
+        **named(
+            "removeItems",
+            "Changes",
+            body={"ids": [12, 13]},
+            answer={"removed": [12, 13], "undo": "5-2"},
+            requestBody=body_of(RemoveOrder),
+        ),
+    )
+    async def remove_many(request: Request) -> Response:
+        """Remove items, all of them or, if an id is unknown, none."""
+        order = await read(request, RemoveOrder)
+        return as_json(to_json(await state.writing.run(state.changes.remove, order)))
+
+    @router.post(
+        f"{API}/items/restore",
+        response_model=answers.RestoredItems,
+        responses=problems(400, 404, 408, 409, 413, 415, 422),
+        **named(
+            "restoreItems",
+            "Changes",
+            body={"undo": "5-2"},
+            answer={"restored": [12, 13]},
+            requestBody=body_of(RestoreOrder),
+        ),
+    )
+    async def restore(request: Request) -> Response:
+        """Undo a removal: the items come back under their ids."""
+        order = await read(request, RestoreOrder)
+        return as_json(to_json(await state.writing.run(state.changes.restore, order)))
+
+    @router.post(
+        f"{API}/items/label",
+        response_model=answers.LabelledItems,
+        responses=problems(400, 404, 408, 409, 413, 415, 422),
+        **named(
+            "labelItems",
+            "Changes",
+            body={"ids": [12, 13], "label": "dog", "how": "also"},
+            answer={"labelled": [12, 13], "changed": 2},
+            requestBody=body_of(LabelOrder),
+        ),
+    )
+    async def label(request: Request) -> Response:
+        """Give items a label, add one, or take labels away; all at once or not at all."""
+        order = await read(request, LabelOrder)
+        return as_json(to_json(await state.writing.run(state.changes.label, order)))

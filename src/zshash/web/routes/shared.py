@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Response
+from fastapi import APIRouter, HTTPException, Path, Response
 
 from zshash.web import answers
 
-__all__ = ["API", "BYTES", "NOTES", "Number", "as_json", "named", "problems"]
+__all__ = ["API", "BYTES", "NOTES", "Number", "as_json", "named", "only_post", "problems"]
 
 API = "/api/v1"
 Number = Annotated[int, Path(alias="id", ge=0, le=2**63 - 1, description="Id of an item.")]
@@ -81,3 +81,11 @@ def named(
 def as_json(content: bytes, status: int = 200) -> Response:
     """Response with JSON that has been encoded already."""
     return Response(content, status, media_type="application/json")
+
+
+def only_post(router: APIRouter, path: str) -> None:
+    """Refuse other methods at a path that looks like that of an item: `items/remove`."""
+
+    @router.api_route(path, methods=["GET", "HEAD", "DELETE"], include_in_schema=False)
+    async def refuse() -> None:
+        raise HTTPException(405, headers={"Allow": "POST"})
