@@ -497,12 +497,15 @@ def test_the_map(client, photos):
     assert (facts["items"], facts["total"]) == (180, 180)
     assert facts["generation"] == photos.generation
     assert facts["categories"] == [
-        {"label": label, "seen": label not in UNSEEN, "items": 30} for label in sorted(CATEGORIES)
+        {"label": label, "seen": label not in UNSEEN, "items": 30, "recognised": False}
+        for label in sorted(CATEGORIES)
     ]
-    answer = client.get("/api/v1/map/points")
+    assert {region["name"] for region in facts["regions"]} <= set(CATEGORIES)
+    answer = client.get("/api/v1/map/points", generation=facts["generation"])
     assert answer.headers["content-type"] == OCTETS
-    n, zero = np.frombuffer(answer.body, "<u4", 2)
-    assert (n, zero, len(answer.body)) == (180, 0, 8 + 14 * 180)
+    n, told = np.frombuffer(answer.body, "<u4", 2)
+    assert (n, len(answer.body)) == (180, 8 + 14 * 180 + told)
+    assert {"state": "ready"} | json.loads(answer.body[8 + 14 * 180 :]) == facts
     assert np.frombuffer(answer.body, "<f8", n, 8).tolist() == list(range(180))
     assert np.frombuffer(answer.body, "<u2", n, 8 + 12 * 180).max() == 5
 
@@ -510,6 +513,14 @@ def test_the_map(client, photos):
 def test_no_points_while_there_is_no_map(serving):
     answer = serving().get("/api/v1/map/points")
     assert (answer.status, answer.json["detail"]) == (404, "there is no map yet")
+
+
+def test_points_of_a_map_that_is_not_kept(client):
+    client.get("/api/v1/map")
+    for parameters in ({"generation": 999}, {"digest": "0"}):
+        answer = client.get("/api/v1/map/points", **parameters)
+        assert answer.status == 404
+        assert answer.json["detail"] == ("this map is not kept any more: ask for /api/v1/map again")
 
 
 def test_seen_categories_of_the_map_are_those_of_the_collection(serving, tmp_path, X):
@@ -524,8 +535,9 @@ def test_seen_categories_of_the_map_are_those_of_the_collection(serving, tmp_pat
     while (facts := client.get("/api/v1/map").json)["state"] == "computing":
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    assert facts["categories"] == [{"label": "Guinea_Pig", "seen": True, "items": 60}]
     (category,) = facts["categories"]
+    assert category.pop("recognised") is False
+    assert category == {"label": "Guinea_Pig", "seen": True, "items": 60}
     assert client.get("/api/v1/info").json["labels"] == [category | {"name": "Guinea_Pig"}]
 
 

@@ -7,7 +7,10 @@ import pytest
 from zshash import LSH, Collection
 from zshash.hashing import save
 from zshash.web import atlas as atlas_module
-from zshash.web.atlas import NO_CATEGORY, Atlas
+from zshash.web import colouring
+from zshash.web.atlas import Atlas
+from zshash.web.colouring import NO_CATEGORY
+from zshash.web.maps import FinishedMap
 
 X = np.random.RandomState(0).randn(60, 12).astype(np.float32)
 LABELS = ["cat"] * 30 + ["dog"] * 20 + [None] * 10
@@ -51,9 +54,8 @@ def settled(atlas):
 
 def read(points):
     """Ids, places and categories from their bytes."""
-    n, zero = np.frombuffer(points, "<u4", 2)
-    assert zero == 0
-    assert len(points) == 8 + 14 * n
+    n, told = np.frombuffer(points, "<u4", 2)
+    assert len(points) == 8 + 14 * n + told
     ids = np.frombuffer(points, "<f8", n, 8)
     x, y, categories = np.frombuffer(points, "<u2", 3 * n, 8 + 8 * n).reshape(3, n)
     return ids, np.column_stack([x, y]), categories
@@ -62,17 +64,21 @@ def read(points):
 def test_a_map_has_every_item_with_its_category(photos, atlas):
     photos.add(X, labels=LABELS)
     assert atlas.facts() == {
-        "state": "computing", "items": 0, "total": 0, "generation": 0, "categories": []
+        "state": "computing", "items": 0, "total": 0, "generation": 0, "categories": [],
+        "regions": [], "digest": "",
     }  # fmt: skip
     assert atlas.wait(60)
-    assert atlas.facts() == {
+    facts = atlas.facts()
+    assert facts.pop("regions") is not None
+    assert facts.pop("digest") == FinishedMap.read(atlas.points()).facts["digest"]
+    assert facts == {
         "state": "ready",
         "items": 60,
         "total": 60,
         "generation": photos.generation,
         "categories": [
-            {"label": "cat", "seen": False, "items": 30},
-            {"label": "dog", "seen": True, "items": 20},
+            {"label": "cat", "seen": False, "items": 30, "recognised": False},
+            {"label": "dog", "seen": True, "items": 20, "recognised": False},
         ],
     }
     ids, places, categories = read(atlas.points())
@@ -90,9 +96,11 @@ def test_the_first_label_of_an_item_is_its_category(photos, atlas):
 
 
 def test_labels_beyond_the_most_frequent_ones_are_no_category(photos, atlas, monkeypatch):
-    monkeypatch.setattr(atlas_module, "MOST_CATEGORIES", 1)
+    monkeypatch.setattr(colouring, "MOST_CATEGORIES", 1)
     photos.add(X, labels=LABELS)
-    assert settled(atlas)["categories"] == [{"label": "cat", "seen": False, "items": 30}]
+    assert settled(atlas)["categories"] == [
+        {"label": "cat", "seen": False, "items": 30, "recognised": False}
+    ]
     assert read(atlas.points())[2].tolist() == [0] * 30 + [NO_CATEGORY] * 30
 
 
@@ -119,6 +127,30 @@ def test_an_earlier_map_serves_while_the_next_one_is_made(photos, atlas, monkeyp
     go_on.set()
     assert settled(atlas)["items"] == 60
     assert len(read(atlas.points())[0]) == 60
+
+
+def truth_of(points, labels):
+    """Whether each point has the label of its item."""
+    facts = FinishedMap.read(points).facts
+    names = [category["label"] for category in facts["categories"]]
+    ids, _, numbers = read(points)
+    shown = [None if number == NO_CATEGORY else names[number] for number in numbers]
+    return shown == [labels[int(number)] for number in ids]
+
+
+def test_points_are_those_of_the_facts_whatever_is_removed_meanwhile(photos, atlas):
+    labels = LABELS[::-1]
+    photos.add(X, labels=labels)
+    settled(atlas)
+    for gone in (range(40, 55), range(5, 20), [0, 59]):  # the most frequent category changes
+        facts = atlas.facts()
+        photos.remove(list(gone))
+        settled(atlas)
+        old = atlas.points(facts["generation"], facts["digest"])
+        assert {"state": "ready"} | FinishedMap.read(old).facts == facts
+        assert truth_of(old, labels)
+        assert truth_of(atlas.points(), labels)
+    assert atlas.points(generation=2) is None, "only the last two are kept"
 
 
 def test_nothing_is_done_where_nothing_has_changed(photos, atlas, monkeypatch):
@@ -286,3 +318,37 @@ def test_many_threads_may_ask_at_once(photos, atlas, fits):
     assert settled(atlas)["state"] == "ready"
     assert set(states) <= {"computing", "ready"}
     assert fits == [60]
+
+
+def test_processes_share_their_maps(photos, tmp_path, fits):
+    photos.add(X, labels=LABELS)
+    one, other = (Atlas(photos, folder=tmp_path / "shared") for _ in range(2))
+    facts = settled(one)
+    assert settled(other) == facts
+    assert other.points() == one.points()
+    photos.remove([0, 31, 59])
+    later = settled(other)
+    assert later["generation"] > facts["generation"] == one.facts()["generation"]
+    assert one.points(later["generation"], later["digest"]) == other.points()
+    assert truth_of(other.points(facts["generation"]), LABELS)
+    assert settled(one) == later
+    assert fits == [60]
+    one.close(), other.close()
+
+
+def test_processes_that_start_together_make_one_map(photos, tmp_path, fits):
+    photos.add(X, labels=LABELS)
+    atlases = [Atlas(photos, folder=tmp_path / "shared") for _ in range(3)]
+    for atlas in atlases:
+        atlas.facts()
+    assert len({settled(atlas)["digest"] for atlas in atlases}) == 1
+    assert fits == [60]
+    for atlas in atlases:
+        atlas.close()
+
+
+def test_maps_of_different_places_have_different_digests(photos, tmp_path):
+    photos.add(X, labels=LABELS)
+    one = settled(Atlas(photos))
+    assert settled(Atlas(photos))["digest"] == one["digest"]
+    assert settled(Atlas(photos, most=30))["digest"] != one["digest"]

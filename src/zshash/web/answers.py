@@ -287,13 +287,33 @@ class Category(BaseModel):
     label: str
     seen: bool
     items: int
+    recognised: bool = Field(
+        description="Whether the network recognises it in items without labels; else it is a label."
+    )
+
+
+class Region(BaseModel):
+    """A part of the map that has a name, at a place in the units of the points (0 to 65535)."""
+
+    name: str
+    x: int
+    y: int
+    items: int
+    level: int = Field(description="0 for the largest regions; their parts have larger numbers.")
+    recognised: bool = Field(
+        description="Whether the name is what the network recognises there; else it is a label."
+    )
 
 
 class Map(BaseModel):
     """Facts about the map; its points are at /api/v1/map/points."""
 
     state: Literal["computing", "ready", "empty", "failed"]
-    items: int
+    generation: int = Field(description="State of the collection that the map shows.")
+    digest: str = Field(
+        description="Tells maps of one generation apart; empty while there is no map."
+    )
+    items: int = Field(description="Number of items on the map.")
     total: int
-    generation: int
     categories: list[Category]
+    regions: list[Region] = Field(description="Large ones first.")

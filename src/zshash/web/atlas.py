@@ -2,34 +2,40 @@
 
 A request gets the last finished map at once. To make a map, the thread first reads codes and labels
 from the collection, a few items at a time so that searches get their turn; then it computes without
-the collection.
+the collection. Processes that serve one collection share a folder: one of them makes a map, and the
+others read it there.
 """
 
 import logging
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zshash._files import write_whole
 from zshash.collection import Collection, CollectionError, Item
+from zshash.collection.errors import BusyError
 from zshash.collection.storage.files import noted_generation
-from zshash.semantics.names import normalise
-from zshash.web.layout import Layout, Places
+from zshash.collection.storage.locks import WriterLock
+from zshash.web.basis import Basis
+from zshash.web.colouring import colour
+from zshash.web.layout import Layout
+from zshash.web.maps import KEPT, FinishedMap, MapFolder, pack_map
+from zshash.web.regions import told
 
 __all__ = ["Atlas", "items_left"]
 
 ITEMS_AT_ONCE = 2000
-MOST_CATEGORIES = 500
-NO_CATEGORY = 65535
 RETRY_AFTER = 60.0  # seconds after a failure before an unchanged collection is tried again
 PAUSE = 0.001  # seconds between reads of items, in which other threads get the collection
 PATIENCE = 1.0  # seconds that `close` waits for a computation
+GLANCE = 0.2  # seconds after which a thread looks again whether another process has made the map
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio
 
 log = logging.getLogger("zshash.web")
@@ -44,6 +50,8 @@ class Atlas:
     collection : Collection
     most : int
         Most items to show; of a larger collection, a part that is spread evenly over the ids.
+    folder : Path, optional
+        Folder that the processes of one server share.
 
     Examples
     --------
@@ -58,51 +66,58 @@ class Atlas:
     >>> atlas.facts()["state"], atlas.wait(), atlas.facts()["state"]
     ('computing', True, 'ready')
     >>> atlas.facts()["categories"][0]
-    {'label': 'cat', 'seen': False, 'items': 60}
+    {'label': 'cat', 'seen': False, 'items': 60, 'recognised': False}
     >>> atlas.close(), photos.close(), folder.cleanup()
     (None, None, None)
     """
 
-    def __init__(self, collection: Collection, most: int = 100_000) -> None:
+    def __init__(
+        self, collection: Collection, most: int = 100_000, folder: Path | None = None
+    ) -> None:
         self._collection, self._most = collection, most
+        self._folder = None if folder is None else MapFolder(folder)
         self._changing, self._using = threading.Lock(), threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False
-        self._made: _Map | None = None
+        self._made: list[FinishedMap] = []  # the newest first
         self._failure: _Failure | None = None
-        self._base: _Base | None = None
+        self._basis: Basis | None = None
 
     def facts(self) -> dict[str, Any]:
         """Facts about the map, ready for JSON; starts to make a new map if the last one is old.
 
         `state` is "computing" while there is no map yet, or "ready", "empty" or "failed". The
-        other facts describe the map whose points `points` returns.
+        other facts describe the map with this generation and digest.
         """
         with self._changing:
             is_working = self._begin()
-            made = self._made or _Map()
-            if is_working and not made.items:
+            facts = dict(self._made[0].facts) if self._made else dict(NOTHING)
+            if is_working and not facts["items"]:
                 state = "computing"
             elif self._failure:
                 state = "failed"
             else:
-                state = "ready" if made.items else "empty"
-        return {
-            "state": state,
-            "items": made.items,
-            "total": made.total,
-            "generation": made.generation,
-            "categories": [dict(category) for category in made.categories],
-        }
+                state = "ready" if facts["items"] else "empty"
+        return {"state": state, **facts}
 
-    def points(self) -> bytes | None:
-        """Ids, places and categories of all items on the map; None while there is no map.
+    def points(self, generation: int | None = None, digest: str | None = None) -> bytes | None:
+        """Ids, places and categories of all items on the map; None if this map is not kept.
 
-        Little-endian: uint32 n, uint32 0, float64 id[n], uint16 x[n], uint16 y[n] and uint16
-        category[n]: the index of a category in the `categories` of `facts`, or 65535 for none.
+        By default those of the newest map. The last two maps are kept.
+
+        Little-endian: uint32 n, uint32 m, float64 id[n], uint16 x[n], uint16 y[n], uint16
+        category[n] and m bytes of JSON: what `facts` says about this very map, without `state`. A
+        category is an index in the `categories` of these facts, or 65535 for none.
         """
         with self._changing:
-            return self._made.points if self._made else None
+            made = list(self._made)
+        if generation is not None and self._folder is not None:
+            made += self._folder.all()
+        for one in made:
+            of, content = one.key
+            if generation in (None, of) and digest in (None, content):
+                return one.points
+        return None
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until no map is being made; False if that takes longer than `timeout` seconds."""
@@ -127,7 +142,7 @@ class Atlas:
         if self._thread:
             return True
         generation = noted_generation(self._collection.path)
-        is_known = self._made is not None and self._made.generation >= generation
+        is_known = bool(self._made) and self._made[0].key[0] >= generation
         is_hopeless = self._failure is not None and self._failure.lasts(generation)
         if self._is_closed or is_hopeless or (is_known and not self._failure):
             return False
@@ -141,20 +156,34 @@ class Atlas:
         """Make a map, and note it or its failure."""
         made, failure = None, None
         try:
-            made = self._make()
+            made = self._make() if self._folder is None else self._share(self._folder, generation)
         except _ClosedError:
             pass
         except Exception:
             log.exception("the map of %s can not be made", self._collection.path)
             failure = _Failure(generation, time.monotonic())
         with self._changing:
-            self._made, self._failure, self._thread = made or self._made, failure, None
+            if made is not None:
+                self._made = [made, *self._made][:KEPT]
+            self._failure, self._thread = failure, None
 
-    def _make(self) -> "_Map":
+    def _share(self, folder: MapFolder, generation: int) -> FinishedMap:
+        """The map that another process makes or has made, or one that this process makes."""
+        lock = WriterLock(folder.path)
+        while not self._is_closed:
+            with suppress(BusyError), lock.held():
+                made = folder.newest(generation)
+                if made is None:
+                    made = self._make()
+                    folder.put(made)
+                return made
+            time.sleep(GLANCE)
+        raise _ClosedError
+
+    def _make(self) -> FinishedMap:
         with self._reading() as collection:
             view = collection.view()  # stays as it is now when the collection changes
         index, model = view.index, view.model
-        seen = set(map(normalise, model.seen))
         ids, labels = self._labels(_sample(index.ids, self._most))
         codes = index.get(ids)
         with self._reading() as collection:
@@ -162,13 +191,16 @@ class Atlas:
         if not is_of_one_model:  # an index on a server may have given codes of both models
             return self._make()
         places = self._layout(model.checksum, index.ids, codes, index.n_bits).place(codes)
-        names, numbers, counts = _categories(labels)
-        categories = [
-            {"label": name, "seen": normalise(name) in seen, "items": count}
-            for name, count in zip(names, counts, strict=True)
-        ]
-        points = _packed(ids, places, numbers)
-        return _Map(view.generation, len(ids), len(index), categories, points)
+        coloured = colour(model, labels, codes, places)
+        x, y = np.rint(np.float64(65535) * places.T)
+        facts = {
+            "generation": view.generation,
+            "items": len(ids),
+            "total": len(index),
+            "categories": coloured.categories,
+            "regions": told(coloured.regions),
+        }
+        return pack_map([(ids, "<f8"), (x, "<u2"), (y, "<u2"), (coloured.numbers, "<u2")], facts)
 
     def _labels(self, ids: Ids) -> tuple[Ids, list[str | None]]:
         """Ids that still have an item, and the first label of each item."""
@@ -184,11 +216,15 @@ class Atlas:
 
     def _layout(self, model: str, ids: Ids, codes: NDArray[np.uint8], n_bits: int) -> Layout:
         """The layout of the last map, or a new one if much has changed since."""
-        base = self._base
-        if base is None or base.layout.n_bits != n_bits or not base.serves(model, ids):
+        path = None if self._folder is None else self._folder.path / "layout.npz"
+        basis = Basis.read(path) if path is not None and path.exists() else self._basis
+        if basis is None or basis.layout.n_bits != n_bits or not basis.serves(model, ids):
             newest = int(ids[-1]) if len(ids) else -1
-            base = self._base = _Base(Layout(n_bits).fit(codes), model, len(ids), newest)
-        return base.layout
+            basis = Basis(Layout(n_bits).fit(codes), model, len(ids), newest)
+            if path is not None:
+                write_whole(path, basis.to_bytes())
+        self._basis = basis
+        return basis.layout
 
     @contextmanager
     def _reading(self) -> Iterator[Collection]:
@@ -203,13 +239,14 @@ class _ClosedError(Exception):
     """The atlas was closed while it made a map."""
 
 
-@dataclass(frozen=True)
-class _Map:
-    generation: int = 0
-    items: int = 0
-    total: int = 0
-    categories: Sequence[dict[str, Any]] = ()
-    points: bytes = bytes(8)
+NOTHING: dict[str, Any] = {
+    "generation": 0,
+    "items": 0,
+    "total": 0,
+    "categories": [],
+    "regions": [],
+    "digest": "",
+}
 
 
 @dataclass(frozen=True)
@@ -220,22 +257,6 @@ class _Failure:
     def lasts(self, generation: int) -> bool:
         """Whether it is too early to try again with the same generation."""
         return generation == self.generation and time.monotonic() < self.time + RETRY_AFTER
-
-
-@dataclass(frozen=True)
-class _Base:
-    """A layout and the items it was made for: newer items have larger ids than `newest`."""
-
-    layout: Layout
-    model: str
-    n: int
-    newest: int
-
-    def serves(self, model: str, ids: Ids) -> bool:
-        """Whether the model is the same and at most a quarter of the items was added or removed."""
-        added = len(ids) - int(np.searchsorted(ids, self.newest, side="right"))
-        removed = self.n - (len(ids) - added)
-        return model == self.model and 4 * (added + removed) <= self.n
 
 
 def _sample(ids: Ids, most: int) -> Ids:
@@ -260,19 +281,3 @@ def items_left(collection: Collection, ids: Ids) -> list[Item]:
             if len(left) == len(ids):
                 raise
             ids = left
-
-
-def _categories(labels: list[str | None]) -> tuple[list[str], NDArray[np.uint16], list[int]]:
-    """The most frequent labels, the index among them for each item, and the count of each label."""
-    counts = Counter(label for label in labels if label is not None)
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_CATEGORIES]
-    number = {label: i for i, (label, _) in enumerate(ordered)}
-    numbers = [NO_CATEGORY if label is None else number.get(label, NO_CATEGORY) for label in labels]
-    return list(number), np.array(numbers, dtype=np.uint16), [count for _, count in ordered]
-
-
-def _packed(ids: Ids, places: Places, numbers: NDArray[np.uint16]) -> bytes:
-    """Points in the bytes that `Atlas.points` returns."""
-    x, y = np.rint(np.float64(65535) * places.T)
-    columns = [([len(ids), 0], "<u4"), (ids, "<f8"), (x, "<u2"), (y, "<u2"), (numbers, "<u2")]
-    return b"".join(np.asarray(column).astype(kind).tobytes() for column, kind in columns)

@@ -10,6 +10,7 @@
    larger area.
 """
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -76,6 +77,19 @@ class Layout:
         self._landmarks = _index(landmarks, self.n_bits)
         self._places = _fitted_in(_embed(landmarks, self.n_bits, rng))
         return self
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Arrays from which `from_arrays` makes the same layout, as another process needs it."""
+        codes = self._landmarks.get(self._landmarks.ids)
+        return {"n_bits": np.array(self.n_bits), "landmarks": codes, "places": self._places}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The inverse of `to_arrays`."""
+        made = cls(int(arrays["n_bits"]))
+        made._landmarks = _index(arrays["landmarks"], made.n_bits)
+        made._places = arrays["places"]
+        return made
 
     def place(self, codes: Codes) -> Places:
         """Places (n, 2) in the unit square for packed codes, between the landmarks of `fit`."""

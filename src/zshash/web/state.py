@@ -50,7 +50,7 @@ class ServerState:
         waiting, seconds = settings.waiting, settings.seconds
         self.settings, self.served = settings, ServedCollection(folder, settings)
         self.changes, self.exports = Changes(self.served.collection), Exports(self.served)
-        self.counts, self.atlas = Counts(), Atlas(self.served.collection)
+        self.counts = Counts()
         self.searches = Batcher[Question, bytes](self.served.search_all, AT_ONCE, 4 * waiting)
         self.reading = Lane("reading", READERS, 2 * waiting, seconds)
         self.filtering = Lane("filtering", 1, waiting // 2, seconds)
@@ -62,6 +62,7 @@ class ServerState:
         self._clear = finalize(self, rmtree, self.scratch, ignore_errors=True)
         if settings.scratch:  # others use it, and `serve` removes it
             self._clear.detach()
+        self.atlas = Atlas(self.served.collection, folder=self.scratch / "map")
         self._watch()
 
     def _watch(self) -> None:

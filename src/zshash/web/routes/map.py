@@ -1,6 +1,8 @@
 """Routes of the map."""
 
-from fastapi import APIRouter, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
 
 from zshash.web import answers
 from zshash.web.answers import to_json
@@ -10,12 +12,18 @@ from zshash.web.state import ServerState
 
 __all__ = ["add_map"]
 
+Generation = Annotated[int | None, Query(ge=0, le=2**63 - 1)]
+Digest = Annotated[str | None, Query(max_length=64)]
 FACTS = {
     "state": "ready",
+    "generation": 3,
+    "digest": "74a4e18d5a6c",
     "items": 180,
     "total": 180,
-    "generation": 3,
-    "categories": [{"label": "beach", "seen": True, "items": 30}],
+    "categories": [{"label": "beach", "seen": True, "items": 30, "recognised": False}],
+    "regions": [
+        {"name": "beach", "x": 20301, "y": 41877, "items": 34, "level": 0, "recognised": False}
+    ],
 }
 
 
@@ -35,16 +43,19 @@ def add_map(router: APIRouter, state: ServerState) -> None:
     @router.get(
         f"{API}/map/points",
         response_class=Response,
-        responses=problems(404) | {200: {"content": {"application/octet-stream": BYTES}}},
+        responses=problems(404, 422) | {200: {"content": {"application/octet-stream": BYTES}}},
         **named("getMapPoints", "Map"),
     )
-    async def points() -> Response:
-        """The points of the map.
+    async def points(generation: Generation = None, digest: Digest = None) -> Response:
+        """The points of the newest map, or of the map with this generation and digest.
 
-        Little-endian: uint32 n, uint32 0, float64 id[n], uint16 x[n], uint16 y[n], uint16
-        category[n]: the index of a category in the list of /api/v1/map, or 65535 for none.
+        Little-endian: uint32 n, uint32 m, float64 id[n], uint16 x[n], uint16 y[n], uint16
+        category[n] and m bytes of JSON: what /api/v1/map says about this very map. A category is an
+        index in its list of categories, or 65535 for none. The last two maps are kept.
         """
-        packed = await state.reading.run(state.atlas.points)
-        if packed is None:
+        packed = await state.reading.run(state.atlas.points, generation, digest)
+        if packed is None and generation is None and digest is None:
             raise ApiError(404, "there is no map yet")
+        if packed is None:
+            raise ApiError(404, f"this map is not kept any more: ask for {API}/map again")
         return Response(packed, media_type="application/octet-stream")

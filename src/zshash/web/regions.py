@@ -1,0 +1,145 @@
+"""Regions of the map and their names.
+
+Places of items are joined into a tree of compact groups (Ward's method, on a sample). Each level
+of the tree divides the map into regions, few large ones first. A region is named after the label
+that most of its items have, or after what the network recognises there; many regions have no name.
+A part of a region is left out if it has the same name.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial import cKDTree
+
+from zshash.web.layout import Places
+from zshash.web.recognising import Recogniser
+
+__all__ = ["Region", "find_regions", "told"]
+
+LEVELS = (7, 18, 45, 120)  # number of regions of each level
+LEAST_ITEMS = 4  # of a region with a name
+SAMPLE = 1500  # items whose places make the tree
+MAJORITY = 0.5  # share of a region's items that have its label
+
+Numbers = NDArray[np.int64]
+
+
+class Region(NamedTuple):
+    """A part of the map.
+
+    Attributes
+    ----------
+    name : str
+    place : ndarray of shape (2,)
+        Of the item that is nearest to the middle of those that the name is for.
+    items : int
+        Number of items in the region.
+    level : int
+        0 for the largest regions.
+    word : int or None
+        Index of the name among the words of the recogniser; None if the name is a label.
+    """
+
+    name: str
+    place: Places
+    items: int
+    level: int
+    word: int | None
+
+
+def find_regions(
+    places: Places,
+    labels: Sequence[str | None],
+    bits: NDArray[np.uint8],
+    recogniser: Recogniser | None = None,
+) -> list[Region]:
+    """Regions with names, the largest first within each level.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n, 2)
+    labels : sequence of str or None
+        First label of each item.
+    bits : ndarray of shape (n, n_bits), uint8
+        Codes of 0 and 1.
+    recogniser : Recogniser, optional
+        Names regions without labels.
+
+    Examples
+    --------
+    >>> places = np.repeat(np.float32([[0.1, 0.1], [0.9, 0.9]]), 5, axis=0)
+    >>> found = find_regions(places, ["cat"] * 5 + ["dog"] * 5, np.ones((10, 8), np.uint8))
+    >>> [(region.name, region.items, region.level) for region in found]
+    [('cat', 5, 0), ('dog', 5, 0)]
+    """
+    named: dict[tuple[int, int], str] = {}
+    found = []
+    parent = np.zeros(len(places), dtype=np.int64)
+    for level, numbers in enumerate(_levels(places)):
+        regions = []
+        for number in np.unique(numbers):
+            members = np.flatnonzero(numbers == number)
+            above = named.get((level - 1, int(parent[members[0]])), "")
+            region = _named(members, level, places, labels, bits, recogniser)
+            named[level, int(number)] = above if region is None else region.name
+            if region is not None and region.name != above:
+                regions.append(region)
+        found += sorted(regions, key=lambda region: -region.items)
+        parent = numbers
+    return found
+
+
+def _levels(places: Places) -> list[Numbers]:
+    """Number of the region of each item, for each level; a region is divided by the next level."""
+    sample = places[:: max(1, -(-len(places) // SAMPLE))].astype(np.float64)
+    if len(sample) < 2:
+        return []
+    tree = linkage(sample, "ward")
+    _, nearest = cKDTree(sample).query(places)
+    return [fcluster(tree, n, "maxclust")[nearest].astype(np.int64) for n in LEVELS]
+
+
+def _named(
+    members: Numbers,
+    level: int,
+    places: Places,
+    labels: Sequence[str | None],
+    bits: NDArray[np.uint8],
+    recogniser: Recogniser | None,
+) -> Region | None:
+    if len(members) < LEAST_ITEMS:
+        return None
+    name, n = Counter(labels[i] for i in members).most_common(1)[0]
+    if name is not None and n >= MAJORITY * len(members):
+        those = members[[labels[i] == name for i in members]]
+        return Region(name, _middle(places[those]), len(members), level, None)
+    word = None if recogniser is None else recogniser.word(bits[members])
+    if recogniser is None or word is None:
+        return None
+    fits = recogniser.choose(bits[members], [word]) == 0
+    those = members[fits] if fits.any() else members
+    return Region(recogniser.words[word], _middle(places[those]), len(members), level, word)
+
+
+def _middle(places: Places) -> Places:
+    """The place that is nearest to the median of all of them."""
+    return places[((places - np.median(places, axis=0)) ** 2).sum(axis=1).argmin()]
+
+
+def told(regions: Sequence[Region]) -> list[dict[str, Any]]:
+    """Regions ready for JSON, with places in the units of the points."""
+    return [
+        {
+            "name": region.name,
+            "x": round(65535 * float(region.place[0])),
+            "y": round(65535 * float(region.place[1])),
+            "items": region.items,
+            "level": region.level,
+            "recognised": region.word is not None,
+        }
+        for region in regions
+    ]
