@@ -347,7 +347,7 @@ def test_processes_that_start_together_make_one_map(photos, tmp_path, fits):
         atlas.close()
 
 
-def test_maps_of_different_places_have_different_digests(photos, tmp_path):
+def test_maps_of_different_places_have_different_digests(photos):
     photos.add(X, labels=LABELS)
     one = settled(Atlas(photos))
     assert settled(Atlas(photos))["digest"] == one["digest"]

@@ -73,7 +73,7 @@ def test_words_for_items(known):
     assert (recogniser.choose(bits, []) == -1).all()
 
 
-def test_regions_without_labels_have_words(known, islands):
+def test_regions_without_labels_have_words(known):
     bits, kinds, recogniser = known
     some = np.isin(kinds, [2, 3])
     places = np.where(kinds[some, None] == 2, ISLANDS[0], ISLANDS[1])

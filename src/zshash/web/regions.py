@@ -22,6 +22,7 @@ __all__ = ["Region", "find_regions", "told"]
 
 LEVELS = (7, 18, 45, 120)  # number of regions of each level
 LEAST_ITEMS = 4  # of a region with a name
+ITEMS_IN_ONE = 8  # there are at most as many regions as parts of so many items
 SAMPLE = 1500  # items whose places make the tree
 MAJORITY = 0.5  # share of a region's items that have its label
 
@@ -100,7 +101,8 @@ def _levels(places: Places) -> list[Numbers]:
         return []
     tree = linkage(sample, "ward")
     _, nearest = cKDTree(sample).query(places)
-    return [fcluster(tree, n, "maxclust")[nearest].astype(np.int64) for n in LEVELS]
+    sizes = dict.fromkeys(min(n, 1 + len(sample) // ITEMS_IN_ONE) for n in LEVELS)
+    return [fcluster(tree, n, "maxclust")[nearest].astype(np.int64) for n in sizes]
 
 
 def _named(
