@@ -1,14 +1,27 @@
-"""Bits and packed bytes, and the Hamming distance between them.
+"""Bits and packed bytes, the Hamming distance between them, and real values as a short text.
 
 A code of ``n_bits`` bits is stored as ``ceil(n_bits / 8)`` bytes in the order of
 ``numpy.packbits``: the first bit is the highest bit of the first byte, and the unused bits
 of the last byte are zero, so they never differ between two codes.
 """
 
+import binascii
+from base64 import b64decode, b64encode
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["check_codes", "check_integer", "code_bytes", "hamming", "pack", "unpack", "words"]
+__all__ = [
+    "check_codes",
+    "check_integer",
+    "code_bytes",
+    "hamming",
+    "pack",
+    "text_of_values",
+    "unpack",
+    "values_of_text",
+    "words",
+]
 
 MIN_BITS, MAX_BITS = 8, 1024
 
@@ -80,6 +93,37 @@ def hamming(left: ArrayLike, right: ArrayLike) -> NDArray[np.uint16]:
     for i in range(a.shape[1]):
         distances += np.bitwise_count(a[:, i, None] ^ b[None, :, i])
     return distances
+
+
+def text_of_values(values: ArrayLike) -> str:
+    """Real values of a query as a short text: base64url without padding, a float16 for each bit.
+
+    The largest value becomes ±1, because only their direction matters. No value loses its sign, so
+    the code of the query stays the same.
+
+    >>> text_of_values([0.5, -1, 3, 1e-30])
+    'VTFVtQA8AQA'
+    >>> values_of_text("VTFVtQA8AQA").round(2)
+    array([ 0.17, -0.33,  1.  ,  0.  ], dtype=float32)
+    """
+    values = np.asarray(values, dtype=np.float64)
+    largest = np.abs(values).max(initial=0.0)
+    short = (values / largest if largest else values).astype("<f2")
+    lost = (short == 0) & (values != 0)
+    short[lost] = np.copysign(np.finfo(np.float16).smallest_subnormal, values[lost])
+    return b64encode(short.tobytes(), b"-_").rstrip(b"=").decode()
+
+
+def values_of_text(text: str) -> NDArray[np.float32]:
+    """Undo `text_of_values`; ValueError if the text holds no such values."""
+    try:
+        packed = b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), b"-_", validate=True)
+        values = np.frombuffer(packed, dtype="<f2").astype(np.float32)
+    except (binascii.Error, ValueError):
+        raise ValueError("values are base64url, two bytes (a float16) for each bit") from None
+    if not np.isfinite(values).all():
+        raise ValueError("values must be finite numbers, and these hold NaN or infinity")
+    return values
 
 
 def check_codes(name: str, codes: ArrayLike, n_bits: int) -> NDArray[np.uint8]:

@@ -16,7 +16,7 @@ from PIL import Image
 from tests.web.browser.album import CATEGORIES, UNSEEN, png
 from tests.web.conftest import BEARER, JSON, SECONDS, TOKEN, as_form, told
 from zshash import ZSH, Collection
-from zshash.codes import unpack
+from zshash.codes import text_of_values, unpack
 from zshash.collection import Match
 from zshash.hashing import save
 from zshash.semantics import WordNet
@@ -75,6 +75,7 @@ def test_every_way_of_asking_for_a_picture_finds_the_same(client, photos, featur
     nearest = photos.search(picture, k=7, distance="bits")
     expected, code = [told(match) for match in nearest], nearest.code.hex()
     asked = {"code": code, "name": None, "id": None, "model": photos.model.checksum[:12]}
+    values = text_of_values(photos.model.project(features[None])[0])
     raw, numbers = features.astype("<f4").tobytes(), features.tolist()
     how = {"k": 7, "distance": "bits"}
     answers = {
@@ -100,7 +101,8 @@ def test_every_way_of_asking_for_a_picture_finds_the_same(client, photos, featur
     for kind, found in answers.items():
         for answer in found:
             assert answer.status == 200, answer
-            assert answer.json["query"] == {"kind": kind, **asked}
+            own = None if kind == "code" else values
+            assert answer.json["query"] == {"kind": kind, **asked, "values": own, "nothing": None}
             assert answer.json["results"] == expected
             assert answer.json["total"] == 7
             assert [one["bits"] for one in answer.json["results"]] == [m.bits for m in nearest]
@@ -132,6 +134,8 @@ def test_real_values(client, photos, features, how):
         assert found["query"] == {"kind": kind, "code": code.tobytes().hex(), "name": None} | {
             "id": None,
             "model": photos.model.checksum[:12],
+            "values": text_of_values(values),
+            "nothing": None,
         }
         assert found["total"] == 20
         assert [one["id"] for one in found["results"]] == ids[order].tolist()
@@ -153,7 +157,7 @@ def test_items_like_an_item(client, photos):
     assert (answer["results"][0]["bits"], answer["results"][0]["score"]) == (0, 1)
     model = photos.model.checksum[:12]
     asked = {"kind": "id", "code": own.hex(), "name": None, "id": 33, "model": model}
-    assert answer["query"] == asked
+    assert answer["query"] == asked | {"values": None, "nothing": None}
     assert client.get("/api/v1/search", id=33, distance="real").json["results"] == expected
     assert client.ask("POST", "/api/v1/search", '{"id": 33}', JSON).json["results"] == expected
 
@@ -165,7 +169,7 @@ def test_items_that_fit_a_name(client, photos, name):
     assert answer["results"] == expected
     model = photos.model.checksum[:12]
     asked = {"kind": "name", "code": None, "name": name, "id": None, "model": model}
-    assert answer["query"] == asked
+    assert answer["query"] == asked | {"values": None, "nothing": None}
     assert answer["total"] == 25
     assert all(one["bits"] is None for one in answer["results"])
     assert (
@@ -226,9 +230,9 @@ def test_pages_add_up_to_the_whole(client, query):
 
 
 BAD = [
-    ("/api/v1/search", 422, "give exactly one of name, id, code"),
-    ("/api/v1/search?id=1&code=00", 422, "give exactly one of name, id, code"),
-    ("/api/v1/search?name=cat&id=1", 422, "give exactly one of name, id, code"),
+    ("/api/v1/search", 422, "give exactly one of name, id, code, values"),
+    ("/api/v1/search?id=1&code=00", 422, "give exactly one of name, id, code, values"),
+    ("/api/v1/search?name=cat&id=1", 422, "give exactly one of name, id, code, values"),
     ("/api/v1/search?name=cat&radius=3", 422, "a name is searched for by score"),
     ("/api/v1/search?id=1&colour=red", 422, "colour: extra inputs are not permitted"),
     ("/api/v1/search?id=1&k=0", 422, "k: input should be greater than or equal to 1"),
@@ -248,7 +252,7 @@ BAD = [
     ("/api/v1/search?name=cat&distance=real", 422, "leave distance out"),
     ("/api/v1/search?name=cat&distance=bits", 422, "leave distance out"),
     ("/api/v1/items?distance=bits", 422, "distance: extra inputs are not permitted"),
-    ("/api/v1/search?id=1&model=0123456789ab", 422, "model: only a code has a model"),
+    ("/api/v1/search?id=1&model=0123456789ab", 422, "model: only a code or values have a model"),
     ("/api/v1/search?code=000000000000&model=xyz", 422, "model: "),
     ("/api/v1/search?code=000000000000&model=0123456789ab", 409, "those of another model"),
     ("/api/v1/why?code=000000000000&model=0123456789ab", 409, "those of another model"),
@@ -286,7 +290,12 @@ BAD_BODIES = [
     (b"{", JSON, 422, "invalid JSON"),
     (b'{"features": [1, 2]}', JSON, 422, "2 features, and the collection's have 64"),
     (b'{"features": []}', JSON, 422, "features: "),
-    (b'{"features": [1], "id": 3}', JSON, 422, "give exactly one of name, id, code, features"),
+    (
+        b'{"features": [1], "id": 3}',
+        JSON,
+        422,
+        "give exactly one of name, id, code, values, features",
+    ),
     (b'{"id": 3, "colour": "red"}', JSON, 422, "colour: extra inputs are not permitted"),
     (b'{"name": "cat", "radius": 2}', JSON, 422, "a name is searched for by score"),
     (b'{"id": 3, "distance": "hamming"}', JSON, 422, "input should be 'real' or 'bits'"),
@@ -296,7 +305,7 @@ BAD_BODIES = [
         422,
         "a radius is a number of bits",
     ),
-    (b"{}", JSON, 422, "give exactly one of name, id, code, features"),
+    (b"{}", JSON, 422, "give exactly one of name, id, code, values, features"),
     (b"abc", {"Content-Type": OCTETS}, 422, "features are float32, four bytes each"),
     (bytes(8), {"Content-Type": OCTETS}, 422, "2 features, and the collection's have 64"),
     (b"\xff" * 256, {"Content-Type": OCTETS}, 422, "features must be finite numbers"),
@@ -687,9 +696,10 @@ def test_many_clients_at_once(serving, photos):
 def test_the_description_names_all_routes(client):
     paths = client.get("/api/v1/openapi.json").json["paths"]
     assert set(paths) == {
-        "/healthz", "/metrics", "/api/v1/info", "/api/v1/session", "/api/v1/search", "/api/v1/why",
-        "/api/v1/items", "/api/v1/items/{id}", "/api/v1/items/{id}/thumbnail",
-        "/api/v1/items/{id}/picture",
+        "/healthz", "/metrics", "/api/v1/info", "/api/v1/session", "/api/v1/search",
+        "/api/v1/search/batch", "/api/v1/why", "/api/v1/items", "/api/v1/items/{id}",
+        "/api/v1/items/{id}/thumbnail", "/api/v1/items/{id}/picture",
+        *(f"/api/v1/items/{verb}" for verb in ("export", "label", "remove", "restore")),
         "/api/v1/map", "/api/v1/map/points",
     }  # fmt: skip
 

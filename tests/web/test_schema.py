@@ -77,6 +77,7 @@ OPERATIONS = [
     "DELETE /api/v1/session",
     "GET /api/v1/search",
     "POST /api/v1/search",
+    "POST /api/v1/search/batch",
     "GET /api/v1/why",
     "GET /api/v1/items",
     "POST /api/v1/items",
@@ -136,7 +137,7 @@ def test_a_writing_server_answers_as_described(writing_schema, operation, sessio
 
 @pytest.mark.parametrize(
     "operation",
-    ["GET /api/v1/info", "GET /api/v1/search", "POST /api/v1/search", "GET /api/v1/why"],
+    ["GET /api/v1/info", *(own for own in OPERATIONS if "search" in own or "why" in own)],
 )
 def test_a_server_that_knows_names_answers_as_described(knowing_schema, operation, session):
     def check(case):
@@ -172,7 +173,10 @@ STRANGE = {
 }
 TARGETS = [
     *(f"/api/v1/search?id=5&{name}={{}}" for name in ("k", "radius", "label", "where", "offset")),
-    *(f"/api/v1/search?{name}={{}}" for name in ("name", "id", "code", "limit", "name=zero&name")),
+    *(
+        f"/api/v1/search?{name}={{}}"
+        for name in ("name", "id", "code", "values", "limit", "name=zero&name")
+    ),
     "/api/v1/search?id=5&id={}",
     "/api/v1/search?{}=1",
     *(f"/api/v1/why?{name}={{}}" for name in ("name", "id", "code")),
@@ -253,10 +257,15 @@ BODIES = {
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_strange_json_is_refused_in_a_sentence(reading, digits, body):
     headers = {"Content-Type": "application/json"}
-    status, content = ask(reading, "/api/v1/search", "POST", body, headers)
-    assert status == 422
-    check_problem(status, content, digits)
-    assert len(content) < 10_000
+    for target, given in (
+        ("", body),
+        ("/batch", body),
+        ("/batch", b'{"queries": [' + body + b"]}"),
+    ):
+        status, content = ask(reading, f"/api/v1/search{target}", "POST", given, headers)
+        assert status == 422
+        check_problem(status, content, digits)
+        assert len(content) < 10_000
 
 
 def form(label):

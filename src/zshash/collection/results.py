@@ -6,6 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zshash.collection.errors import CollectionError
 from zshash.collection.notebook import MOST_SHOWN, as_page
 from zshash.collection.storage.rows import Ids, Item
@@ -96,6 +99,8 @@ class Found(list[Match]):
         Packed code of the query; None by name.
     model : str
         Checksum (sha256) of the model whose codes were compared.
+    values : ndarray of shape (n_bits,), or None
+        Real values of the query, where it has some: a search for them finds the same.
     pictured : set of int
         Ids of the matches that have a thumbnail; ids of other items may be among them.
     reading : Reading or None
@@ -121,6 +126,7 @@ class Found(list[Match]):
         offset: int = 0,
         code: bytes | None = None,
         model: str = "",
+        values: NDArray[np.float64] | None = None,
         pictured: set[int] | None = None,
         reading: Reading | None = None,
         failure: str | None = None,
@@ -128,7 +134,7 @@ class Found(list[Match]):
     ) -> None:
         super().__init__(matches)
         self.total, self.offset, self.code, self.model = total, offset, code, model
-        self.pictured = set() if pictured is None else pictured
+        self.values, self.pictured = values, set() if pictured is None else pictured
         self.reading, self.failure = reading, failure
         self._thumbnails = thumbnails
 

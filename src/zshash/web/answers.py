@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 __all__ = [
     "AddedItems",
+    "BatchResults",
     "Health",
     "Info",
     "Item",
@@ -105,7 +106,7 @@ class Reading(BaseModel):
 class Asked(BaseModel):
     """What was searched for."""
 
-    kind: Literal["picture", "features", "name", "id", "code"]
+    kind: Literal["picture", "features", "name", "id", "code", "values"]
     code: str | None = Field(
         description="Code of the query: a search for this code finds the same as one with "
         "distance=bits; null for a name: it has no code."
@@ -118,6 +119,15 @@ class Asked(BaseModel):
     )
     id: int | None
     model: str = Field(description="First digits of the checksum of the model that made the codes.")
+    values: str | None = Field(
+        description="Real values of the query, as base64url without padding of one little-endian "
+        "float16 for each bit: a search for these values finds the same. null for a name, and "
+        "where only a code is known."
+    )
+    nothing: bool | None = Field(
+        description="Whether nothing in the collection looks much like it; null where that can "
+        "not be told."
+    )
     reading: Reading | None = Field(
         default=None, description="What was understood of names; null if the network knows none."
     )
@@ -132,6 +142,12 @@ class SearchResults(BaseModel):
     limit: int
     results: list[Result]
     seconds: float = Field(description="Time that the search took on the server.")
+
+
+class BatchResults(BaseModel):
+    """Answers to a batch of searches, in their order."""
+
+    answers: list[SearchResults]
 
 
 class Items(BaseModel):

@@ -25,7 +25,7 @@ from zshash.web.state import ServerState
 
 __all__ = ["create_app"]
 
-SHORT = [("POST", f"{API}/search")]  # routes on the shortcut around FastAPI
+SHORT = [("POST", f"{API}/search"), ("POST", f"{API}/search/batch")]  # around FastAPI
 
 
 def create_app(folder: str | Path, settings: Settings | None = None) -> Any:

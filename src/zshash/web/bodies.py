@@ -19,14 +19,29 @@ from zshash.web.errors import ApiError
 from zshash.web.queries import BodyQuery, Query, SearchParameters
 from zshash.web.settings import Settings
 
-__all__ = ["Body", "explain", "read_order", "read_search", "read_upload", "room"]
+__all__ = [
+    "IN_BODY",
+    "MOST_BATCH",
+    "Body",
+    "explain",
+    "parsed",
+    "read_batch",
+    "read_order",
+    "read_search",
+    "read_upload",
+    "room",
+]
 
 SLACK = 2**20  # bytes of a form besides its files
 MOST_JSON = 4 * 2**20
+MOST_BATCH = 16 * 2**20
 MOST_FIELDS = 256
 MOST_LETTERS = 1000  # characters of a label
 CHARSETS = ("", "utf-8", "utf8", "us-ascii")
+IN_BODY = "with JSON all parameters are in the body, none in the query string"
+TAGS = ("text", "numbers")  # the two forms of real values
 SEVERAL = ("label", "name", "without")  # parameters that may be given more than once
+BASE64 = "must be base64url without padding, of a float16 for each bit"
 TYPES = "multipart/form-data, image/*, application/octet-stream or application/json"
 
 
@@ -40,6 +55,18 @@ class Body(NamedTuple):
     picture: bytes | None = None
     features: NDArray[np.float32] | None = None
     query: BodyQuery | None = None
+
+
+async def read_batch(request: Request, settings: Settings) -> tuple[str, bytes]:
+    """Content type and content of a batch of searches."""
+    kind = _type(request)
+    if kind not in ("application/json", "application/octet-stream"):
+        raise ApiError(
+            415,
+            "a batch has a body of type application/json or application/octet-stream, "
+            f"not {kind or 'none'}",
+        )
+    return kind, await _read(request, MOST_BATCH, settings.seconds)
 
 
 async def read_search(request: Request, settings: Settings) -> Body:
@@ -59,18 +86,18 @@ async def read_search(request: Request, settings: Settings) -> Body:
                 raise ApiError(422, "picture: a form must have exactly one file in this field")
             fields = [(name, value) for name, value in form.multi_items() if name != "picture"]
             given = [*request.query_params.multi_items(), *fields]
-            return Body(_parsed(given), picture=files[0][1])
+            return Body(_parsed(given, SearchParameters), picture=files[0][1])
         finally:
             await form.close()
     if kind.startswith("image/"):
         content = await _read(request, settings.bytes, settings.seconds)
-        return Body(_parsed(request.query_params.multi_items()), picture=content)
+        return Body(parsed(request, SearchParameters), picture=content)
     if kind == "application/octet-stream":
         content = await _read(request, MOST_JSON, settings.seconds)
         if len(content) % 4:
             raise ApiError(422, "features are float32, four bytes each")
         vector = np.frombuffer(content, dtype="<f4").astype(np.float32, copy=False)
-        return Body(_parsed(request.query_params.multi_items()), features=vector)
+        return Body(parsed(request, SearchParameters), features=vector)
     raise ApiError(415, f"a search has a body of type {TYPES}, not {kind or 'none'}")
 
 
@@ -120,14 +147,19 @@ def _charset(request: Request) -> str:
 
 def _parsed_json(content: bytes, request: Request, kind: type[Order]) -> Order:
     if request.query_params:
-        raise ApiError(422, "with JSON all parameters are in the body, none in the query string")
+        raise ApiError(422, IN_BODY)
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
         raise ApiError(422, explain(error.errors(include_context=False))) from None
 
 
-def _parsed(given: Iterable[tuple[str, Any]]) -> SearchParameters:
+def parsed(request: Request, kind: type[Order]) -> Order:
+    """Parameters in the query string of a request."""
+    return _parsed(request.query_params.multi_items(), kind)
+
+
+def _parsed(given: Iterable[tuple[str, Any]], kind: type[Order]) -> Order:
     values: dict[str, Any] = {}
     for name, value in given:
         if not isinstance(value, str):
@@ -137,7 +169,7 @@ def _parsed(given: Iterable[tuple[str, Any]]) -> SearchParameters:
         else:
             values[name] = value
     try:
-        return SearchParameters.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         raise ApiError(422, explain(error.errors(include_context=False))) from None
 
@@ -151,11 +183,13 @@ def explain(problems: Iterable[Any]) -> str:
     parts = []
     for problem in problems:
         steps = [str(step) for step in problem["loc"] if step not in ("query", "path")]
+        steps = [step for step in steps if step not in TAGS]
         steps = steps[:1] if steps[:1] and steps[0] in SEVERAL else steps
         place = ".".join(step if len(step) <= 50 else f"{step[:50]}…" for step in steps)
         text = str(problem["msg"]).removeprefix("Value error, ")
         if problem.get("type") == "string_pattern_mismatch":  # plain words in place of the pattern
-            text = "must be hexadecimal digits, two for each byte"
+            is_code = "values" not in steps
+            text = "must be hexadecimal digits, two for each byte" if is_code else BASE64
         elif problem.get("type") == "string_too_short":
             text = "must not be empty"
         elif problem.get("type") == "string_too_long":

@@ -28,10 +28,16 @@ class ApiError(Exception):
         other errors.
     """
 
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        headers: dict[str, str] | None = None,
+        suggestions: dict[str, list[str]] | None = None,
+    ) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers or {}
-        self.suggestions: dict[str, list[str]] = {}
+        self.suggestions = suggestions or {}
 
 
 class Busy(ApiError):  # noqa: N818, reads better without Error

@@ -19,7 +19,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PUBLIC = ("/", "/healthz", "/api/v1/session")
-READING = ("/api/v1/search", "/api/v1/items/export")  # POST changes nothing there
+READING = tuple(f"/api/v1/{path}" for path in ("search", "search/batch", "items/export"))
 SAFE = ("GET", "HEAD", "OPTIONS")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "

@@ -6,13 +6,13 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
-from zshash.web.routes import API, body_schema
+from zshash.web.routes import API, body_schemas
 from zshash.web.routes.shared import NOTES
 from zshash.web.settings import Settings
 
 __all__ = ["ABOUT", "LICENSE", "TAGS", "access", "complete", "routes_of"]
 
-OWN = ("id", "code", "model")  # parameters of GET that POST has in its body
+OWN = ("id", "code", "values", "model")  # parameters of GET that POST has in its body
 ABOUT = """\
 Search a collection of pictures by picture, by name and by code, and keep it in order.
 
@@ -92,7 +92,7 @@ def complete(app: FastAPI, router: APIRouter, settings: Settings) -> dict[str, A
 def _add_bodies(document: dict[str, Any]) -> None:
     """Describe bodies of several content types."""
     schemas = document["components"]["schemas"]
-    schemas["BodyQuery"] = body_schema()
+    schemas |= body_schemas()
     search = document["paths"][f"{API}/search"]
     search["post"]["parameters"] = [
         dict(parameter) for parameter in search["get"]["parameters"] if parameter["name"] not in OWN

@@ -1,16 +1,20 @@
 """Parameters of requests, checked before any work is done."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
+import numpy as np
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
     StringConstraints,
+    Tag,
     field_validator,
     model_validator,
 )
 
+from zshash.codes import values_of_text
 from zshash.collection import Query as Wanted
 from zshash.collection.operations.where import parse
 
@@ -18,7 +22,9 @@ __all__ = [
     "MOST_K",
     "MOST_LIMIT",
     "BodyQuery",
+    "Conditions",
     "ItemsQuery",
+    "Question",
     "SearchParameters",
     "SearchQuery",
     "WhyQuery",
@@ -52,6 +58,41 @@ Model = Annotated[
         "collection has another model now, the code is refused.",
     ),
 ]
+Values = Annotated[
+    str,
+    Field(
+        pattern="^[0-9A-Za-z_-]{11,2731}$",
+        description="Real values of a query, as in `query.values` of an answer: base64url without "
+        "padding of one little-endian float16 for each bit.",
+        examples=["VTFVtQA8AQA"],
+    ),
+]
+Features = Annotated[
+    list[float],
+    Field(
+        min_length=1,
+        max_length=100_000,
+        description="Features of a picture, computed by the network of the collection.",
+    ),
+]
+Numbers = Annotated[
+    list[float], Field(min_length=8, max_length=1024, description="A real value for each bit.")
+]
+TextOrNumbers = Annotated[
+    Annotated[Values, Tag("text")] | Annotated[Numbers, Tag("numbers")],
+    Discriminator(lambda given: "text" if isinstance(given, str) else "numbers"),
+]
+Radius = Annotated[
+    int, Field(ge=0, le=1024, description="Only items within this Hamming distance.")
+]
+Distance = Annotated[
+    Literal["real", "bits"],
+    Field(
+        description="What of a picture or of features is compared with the codes of the items: "
+        "its real values (real, the default) or its bits (bits, the default with a radius). An id "
+        "or a code has bits only, so both give the same."
+    ),
+]
 Label = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
@@ -61,8 +102,8 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ItemsQuery(Query):
-    """A list of items: which ones, and which page."""
+class Conditions(Query):
+    """Which items count."""
 
     label: list[Label] = Field(
         default=[], max_length=100, description="Only items that have one of these labels."
@@ -73,6 +114,11 @@ class ItemsQuery(Query):
         max_length=10_000,
         description="Only items that meet this condition, such as label = 'cat' and year > 2015.",
     )
+
+
+class ItemsQuery(Conditions):
+    """A list of items: which ones, and which page."""
+
     offset: int = Field(
         default=0, ge=0, le=LARGEST_ID, description="How many items come before the page."
     )
@@ -99,15 +145,8 @@ class SearchParameters(ItemsQuery):
     k: int = Field(
         default=60, ge=1, le=MOST_K, description="How many items to find, on all pages together."
     )
-    radius: int | None = Field(
-        default=None, ge=0, le=1024, description="Only items within this Hamming distance."
-    )
-    distance: Literal["real", "bits"] | None = Field(
-        default=None,
-        description="What of a picture or of features is compared with the codes of the items: "
-        "its real values (real, the default) or its bits (bits, the default with a radius). An id "
-        "or a code has bits only, so both give the same.",
-    )
+    radius: Radius | None = None
+    distance: Distance | None = None
 
     @field_validator("name", "without", mode="before")
     @classmethod
@@ -146,8 +185,11 @@ class SearchParameters(ItemsQuery):
             )
         return self
 
-    def query(self, **given: Any) -> Wanted:
-        """Query of the collection for what is given and the names, with these parameters."""
+    def query(self, *, page: int | None = None, **given: Any) -> Wanted:
+        """Query of the collection for what is given and the names, with these parameters.
+
+        The number of results on a page is `limit`, unless `page` says another one.
+        """
         words = self.words
         if len(words) == 1 and max(words.values()) > 0 and not given:
             given = {"name": next(iter(words))}
@@ -155,7 +197,7 @@ class SearchParameters(ItemsQuery):
             given = given | {"words": words}
         return Wanted(
             **given,
-            k=self.limit,
+            k=self.limit if page is None else page,
             radius=self.radius,
             offset=self.offset,
             distance=self.distance,
@@ -164,10 +206,11 @@ class SearchParameters(ItemsQuery):
 
 
 class SearchQuery(SearchParameters):
-    """A search by names, or by an id or a code."""
+    """A search by names, or by an id, a code or real values."""
 
     id: Id | None = None
     code: Code | None = None
+    values: Values | None = None
     model: Model | None = None
 
     @model_validator(mode="after")
@@ -177,8 +220,8 @@ class SearchQuery(SearchParameters):
             raise ValueError(f"give exactly one of name, {', '.join(self.kinds())}")
         if self.words and given and given[0] not in BESIDE:
             raise ValueError(
-                "names can be searched for beside a picture or features, not beside an id or a "
-                f"code: give exactly one of name, {', '.join(self.kinds())}"
+                "names can be searched for beside a picture or features, not beside an id, a code "
+                f"or values: give exactly one of name, {', '.join(self.kinds())}"
             )
         if not given and max(self.words.values()) < 0:
             raise ValueError("say what to search for, not only what is not wanted")
@@ -186,31 +229,40 @@ class SearchQuery(SearchParameters):
         return self
 
     @property
+    def given(self) -> dict[str, Any]:
+        """What is searched for besides names, as arguments of the collection's query."""
+        if self.id is not None:
+            return {"item": self.id}
+        if self.code is not None:
+            return {"code": bytes.fromhex(self.code), "model": self.model}
+        if self.values is None:
+            return {}
+        is_text = isinstance(self.values, str)
+        values = values_of_text(self.values) if is_text else np.array(self.values)
+        return {"values": values, "model": self.model}
+
+    @property
     def kind(self) -> str:
-        """What is searched for: id, code or features if one is given, else name."""
+        """What is searched for: id, code, values or features if one is given, else name."""
         given = (kind for kind in self.kinds() if getattr(self, kind) is not None)
         return next(given, "name")
 
     @classmethod
     def kinds(cls) -> tuple[str, ...]:
         """Parameters that say what is searched for, besides names; at most one is given."""
-        return ("id", "code")
+        return ("id", "code", "values")
 
 
 class BodyQuery(SearchQuery):
-    """A search by names, by features, also together with names, or by an id or a code."""
+    """A search by names, by features, also with names, or by an id, a code or real values."""
 
-    features: list[float] | None = Field(
-        default=None,
-        min_length=1,
-        max_length=100_000,
-        description="Features of a picture, computed by the network of the collection.",
-    )
+    values: TextOrNumbers | None = None  # type: ignore[assignment]
+    features: Features | None = None
 
     @classmethod
     def kinds(cls) -> tuple[str, ...]:
         """Parameters that say what is searched for, besides names; at most one is given."""
-        return ("id", "code", "features")
+        return ("id", "code", "values", "features")
 
 
 class WhyQuery(Query):
@@ -226,6 +278,26 @@ class WhyQuery(Query):
         _check_one(self, ("name", "id", "code"))
         _check_model(self)
         return self
+
+
+class Question(NamedTuple):
+    """A search that a client asks for.
+
+    Attributes
+    ----------
+    kind : {"picture", "features", "name", "id", "code", "values"}
+        What is searched with.
+    query : zshash.collection.Query
+    limit : int
+        Number of results on a page.
+    started : float
+        Time when the request came, from `perf_counter`.
+    """
+
+    kind: str
+    query: Wanted
+    limit: int = 60
+    started: float = 0.0
 
 
 def _weighed(name: str) -> tuple[str, float]:
@@ -247,11 +319,12 @@ def _check_one(query: Any, names: tuple[str, ...]) -> None:
 
 
 def _check_model(query: Any) -> None:
-    if query.model is not None and query.code is None:
-        raise ValueError("model: only a code has a model")
+    made = (query.code, getattr(query, "values", None))
+    if query.model is not None and made == (None, None):
+        raise ValueError("model: only a code or values have a model")
 
 
-def condition(query: ItemsQuery) -> str | None:
+def condition(query: Conditions) -> str | None:
     """Labels and condition as one condition.
 
     >>> condition(ItemsQuery(label=["cat", "it's"], where="year > 2015"))

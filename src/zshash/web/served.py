@@ -9,51 +9,42 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zshash.codes import text_of_values
 from zshash.collection import Collection, Found, Item, Query
 from zshash.collection.operations.portraits import make_thumbnail
 from zshash.collection.operations.queries import Projected
 from zshash.collection.operations.ranking import project
+from zshash.collection.operations.where import WhereError
 from zshash.datasets import Dataset
 from zshash.images import Limits, PictureReader
 from zshash.index.milvus import MilvusError
 from zshash.learning.model import Model
 from zshash.web.about import MOST_FILES, About, picture_network
+from zshash.web.accepting import LINES, PACKED
 from zshash.web.answers import to_json
 from zshash.web.atlas import items_left
-from zshash.web.errors import WRONG, ApiError
+from zshash.web.batches import Batch, packed
+from zshash.web.errors import WRONG, ApiError, describe
 from zshash.web.private import check_condition, shown
-from zshash.web.queries import ItemsQuery, SearchParameters, WhyQuery, condition
+from zshash.web.queries import (
+    Conditions,
+    ItemsQuery,
+    Question,
+    SearchParameters,
+    WhyQuery,
+    condition,
+)
 from zshash.web.settings import Settings
 
 __all__ = ["MOST_FILES", "Question", "ServedCollection"]
 
 LARGE_SIDE = 1600  # pixels of the longer side of a large picture
 MODEL_DIGITS = 12  # first digits of a model's checksum, which clients get
-
-
-class Question(NamedTuple):
-    """A search that a client asks for.
-
-    Attributes
-    ----------
-    kind : {"picture", "features", "name", "id", "code"}
-        What is searched with.
-    query : Query
-    limit : int
-        Number of results on a page.
-    started : float
-        Time when the request came, from `perf_counter`.
-    """
-
-    kind: str
-    query: Query
-    limit: int = 60
-    started: float = 0.0
 
 
 class ServedCollection:
@@ -103,6 +94,11 @@ class ServedCollection:
         return self._checked[1]
 
     @property
+    def width(self) -> int:
+        """How many numbers the features of a picture have."""
+        return int(self.collection.model.hasher.n_features_in_)
+
+    @property
     def takes_names(self) -> bool:
         """Whether the collection can be searched by name."""
         return self.collection.knows_names
@@ -113,7 +109,7 @@ class ServedCollection:
             "picture": self.takes_pictures,
             "name": self.takes_names,
             "names": self.collection.model.knowledge is not None,
-            "features": int(self.collection.model.hasher.n_features_in_),
+            "features": self.width,
         }
         return self._about.facts(authorised) | {"searches": searches}
 
@@ -128,7 +124,7 @@ class ServedCollection:
         values, _ = project(model, [question.query])
         question.query.projected = Projected(model, values[0])
 
-    def _condition(self, query: ItemsQuery) -> str | None:
+    def _condition(self, query: Conditions) -> str | None:
         """Labels and condition as one condition; refuses fields that clients may not see."""
         if query.where is not None:
             check_condition(query.where, self.settings)
@@ -153,10 +149,52 @@ class ServedCollection:
                 answers.append(error)
         return answers
 
+    def search_batch(self, batch: Batch, form: str) -> bytes:
+        """Answer many questions by one call: as JSON, in lines, or as packed ids and scores.
+
+        Raises
+        ------
+        ApiError
+            If one of them can not be answered: the sentence says which one.
+        """
+        batch.check_size(are_items_told=form != PACKED)
+        where, queries = self._condition(batch.how), [one.query for one in batch.questions]
+        try:
+            if form == PACKED:
+                return packed(self.collection.rank_each(queries, where=where), batch.how.page)
+            found = self.collection.search_each(queries, where=where)
+        except WRONG as error:
+            answer = describe(error, self.folders)
+            if answer.status not in (404, 422) or isinstance(error, WhereError):
+                raise
+            raise self._blamed(answer, queries) from error
+        told = [self._answer(*pair) for pair in zip(batch.questions, found, strict=True)]
+        if form == LINES:
+            return b"".join(answer + b"\n" for answer in told)
+        return b'{"answers":[' + b",".join(told) + b"]}"
+
+    def _blamed(self, answer: ApiError, queries: Sequence[Query]) -> ApiError:
+        """The answer to a batch that failed, which says what query is at fault."""
+        place = 0
+        while queries:
+            half = queries[: max(1, len(queries) // 2)]
+            try:
+                self.collection.rank_each(half)
+            except WRONG as error:
+                if len(half) == 1:
+                    answer = describe(error, self.folders)
+                    return ApiError(
+                        422, f"queries.{place}: {answer.detail}", {}, answer.suggestions
+                    )
+                queries = half
+            else:
+                place, queries = place + len(half), queries[len(half) :]
+        return answer
+
     def _answers(self, questions: Sequence[Question], where: str | None) -> list[bytes]:
         queries = [question.query for question in questions]
         if any(query.sample is not None for query in queries):
-            n = int(self.collection.model.hasher.n_features_in_)
+            n = self.width
             for query in queries:
                 _check_features(query, n)
         found = self.collection.search_each(queries, where=where)
@@ -170,6 +208,8 @@ class ServedCollection:
             "name": query.name,
             "id": query.item,
             "model": found.model[:MODEL_DIGITS],
+            "values": None if found.values is None else text_of_values(found.values),
+            "nothing": None if found.reading is None else found.reading.nothing,
         }
         if query.words:
             asked["words"] = dict(query.words)

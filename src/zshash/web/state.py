@@ -8,6 +8,7 @@ from typing import Any
 from weakref import finalize
 
 from zshash.web.atlas import Atlas
+from zshash.web.batches import Batch
 from zshash.web.bodies import MOST_JSON, SLACK
 from zshash.web.changing import Changes
 from zshash.web.counting import Counts
@@ -30,8 +31,9 @@ class ServerState:
 
     Each kind of work has its own threads, so a slow kind does not delay the others. One thread
     answers searches in all items, several at a time. Searches with a filter look at every item and
-    have another thread. Pictures take longest, for decoding and hashing, and have their own
-    threads. One more thread makes changes to the collection, one change at a time.
+    have another thread, and so have batches of searches. Pictures take longest, for decoding and
+    hashing, and have their own threads. One more thread makes changes to the collection, one change
+    at a time.
 
     Parameters
     ----------
@@ -54,6 +56,7 @@ class ServerState:
         self.searches = Batcher[Question, bytes](self.served.search_all, AT_ONCE, 4 * waiting)
         self.reading = Lane("reading", READERS, 2 * waiting, seconds)
         self.filtering = Lane("filtering", 1, waiting // 2, seconds)
+        self.batches = Lane("batches", 1, waiting // 2, seconds)
         self.pictures = Lane("pictures", settings.threads, waiting // 2, seconds)
         self.writing = Lane("writing", 1, waiting // 4, seconds, finishes=True)
         self.tiny, self.small = Budget(sys.maxsize), Budget(16 * MOST_JSON)
@@ -78,7 +81,7 @@ class ServerState:
     @property
     def lanes(self) -> tuple[Lane, ...]:
         """The lanes, without the thread that answers searches in all items."""
-        return (self.reading, self.filtering, self.pictures, self.writing)
+        return (self.reading, self.filtering, self.batches, self.pictures, self.writing)
 
     def budget(self, size: int) -> Budget:
         """Memory budget for a search whose body has `size` bytes; small bodies have no limit."""
@@ -95,6 +98,10 @@ class ServerState:
         ):  # takes longer than other searches
             return await self.reading.run(self.served.search_alone, question, how)
         return await self.searches.ask(question)
+
+    async def search_batch(self, batch: Batch, form: str) -> bytes:
+        """Answer many searches, in the form that is wanted, in the lane for batches."""
+        return await self.batches.run(self.served.search_batch, batch, form)
 
     def close(self) -> None:
         """End all work, the changes last, and close the collection."""

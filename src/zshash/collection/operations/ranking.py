@@ -114,6 +114,7 @@ class Asked:
                     offset=query.offset,
                     code=code,
                     model=self.model.checksum,
+                    values=self.values_of(row),
                     pictured=pictured,
                     reading=self.readings.get(row),
                     failure=self.failures.get(row),
@@ -126,6 +127,13 @@ class Asked:
         """Packed code of a query, or None by name and for a picture that could not be read."""
         is_known = not self._is_named(row) and row not in self.failures
         return self.codes[row].tobytes() if is_known else None
+
+    def values_of(self, row: int) -> NDArray[np.float64] | None:
+        """Real values of a query, or None where it has none, and for names."""
+        query = self.queries[row]
+        has_values = query.is_read or query.values is not None
+        is_known = has_values and not self._is_named(row) and row not in self.failures
+        return self.values[row] if is_known else None
 
     def _is_named(self, row: int) -> bool:
         return row in self.names or row in self.readings
@@ -224,7 +232,7 @@ def ask(model: Model, queries: Sequence[Query], understand: Understand) -> Asked
     readings: dict[int, Reading] = {}
     for row, query in enumerate(queries):
         if query.values is not None:
-            projected[row] = check_vectors(np.asarray(query.values)[None], n_bits)[0]
+            projected[row] = _values(query.values, n_bits)
         elif query.code is not None:
             codes[row] = _code(query.code, n_bits)
         if query.is_named and row not in failures:
@@ -237,6 +245,14 @@ def ask(model: Model, queries: Sequence[Query], understand: Understand) -> Asked
     if valued:
         codes[valued] = model.hasher.quantize(projected[valued])
     return Asked(model, queries, codes, projected, names, readings, failures, features)
+
+
+def _values(values: Any, n_bits: int) -> NDArray[np.float64]:
+    """Real values (n_bits,) of a query, checked."""
+    row = np.asarray(values)
+    if row.ndim == 1 and len(row) != n_bits:
+        raise ValueError(f"{len(row)} real values, and the collection's codes have {n_bits} bits")
+    return check_vectors(row[None], n_bits)[0]
 
 
 def _code(code: Any, n_bits: int) -> NDArray[np.uint8]:

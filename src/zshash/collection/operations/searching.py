@@ -8,8 +8,9 @@ Each step may take a while, and others read and write meanwhile. Codes are compa
 codes of the same model: if the collection gets another model meanwhile, `search` starts again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +33,18 @@ from zshash.learning.name_rule import Query as Name
 from zshash.learning.names import NearName
 from zshash.learning.readings import Reading
 
-__all__ = ["names_near", "search"]
+__all__ = ["names_near", "rank", "search"]
+
+Answer = TypeVar("Answer")
 
 ATTEMPTS, MORE_ATTEMPTS = 3, 20
 
 
 class _ModelChanged(Exception):  # noqa: N818
     """The collection has been given another model since queries were encoded."""
+
+
+Finish = Callable[[Store, State, Asked, Sequence[Ranking]], Answer]  # inside `reading`
 
 
 def search(store: Store, queries: Sequence[Query], where: str | None = None) -> list[Found]:
@@ -49,13 +55,25 @@ def search(store: Store, queries: Sequence[Query], where: str | None = None) -> 
     OtherModel
         If a query has a code or values of another model.
     """
+    return _search(store, queries, where, _matches)
+
+
+def rank(store: Store, queries: Sequence[Query], where: str | None = None) -> Sequence[Ranking]:
+    """Ids and scores of the matches of each query, as `search` finds them; no item is read."""
+    return _search(store, queries, where, rerank)
+
+
+def _search(
+    store: Store, queries: Sequence[Query], where: str | None, finish: Finish[Answer]
+) -> Answer:
+    """What `finish` makes of the rankings of queries, all for one model of the collection."""
     with guarding():  # once is quicker than in each of the steps
         while True:
             with store.reading():
                 model = store.model
             _check_models(store, model, queries)
             with suppress(_ModelChanged):
-                return _ranked(store, _ask(store, model, queries), where)
+                return _ranked(store, _ask(store, model, queries), where, finish)
 
 
 def names_near(store: Store, query: Query, n: int) -> list[NearName]:
@@ -83,8 +101,8 @@ def _ask(store: Store, model: Model, queries: Sequence[Query]) -> Asked:
         return ask(model, queries, lambda *asked: naming.understand(store, model, *asked))
 
 
-def _ranked(store: Store, asked: Asked, where: str | None) -> list[Found]:
-    """Matches of queries, ranked and read in one state of the collection.
+def _ranked(store: Store, asked: Asked, where: str | None, finish: Finish[Answer]) -> Answer:
+    """What `finish` makes of queries, ranked and read in one state of the collection.
 
     Ranking needs no catalogue, so others may read and write meanwhile. If their changes spoil
     every attempt, the queries are ranked once more while the others wait.
@@ -105,19 +123,21 @@ def _ranked(store: Store, asked: Asked, where: str | None) -> list[Found]:
             continue
         with store.reading() as now:
             if now.generation == state.generation:
-                return _matches(store, now, asked, rankings)
+                return finish(store, now, asked, rankings)
     if store.is_shared:
-        return _while_others_write(store, asked, where)
+        return _while_others_write(store, asked, where, finish)
     ids = None if where is None else find(store, where)
     with store.reading() as state:
         _begin(store, asked)
         index = store.mirror.index
         if ids is not None:
             index = index.subset(ids[np.isin(ids, index.ids)])
-        return _matches(store, state, asked, _rank(store, asked, index, state, where))
+        return finish(store, state, asked, _rank(store, asked, index, state, where))
 
 
-def _while_others_write(store: Store, asked: Asked, where: str | None) -> list[Found]:
+def _while_others_write(
+    store: Store, asked: Asked, where: str | None, finish: Finish[Answer]
+) -> Answer:
     """Do the same as `_ranked`, where other processes write to the index without a pause.
 
     Items that they add have higher ids and are left out. If they change nothing else meanwhile,
@@ -136,7 +156,7 @@ def _while_others_write(store: Store, asked: Asked, where: str | None) -> list[F
                     raise
                 continue
             if not store.has_changed(state):
-                return _matches(store, state, asked, rankings)
+                return finish(store, state, asked, rankings)
     raise BusyError(f"{store.folder}: it changes faster than it can be searched: try again later")
 
 

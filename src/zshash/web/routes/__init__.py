@@ -8,17 +8,18 @@ from zshash.web.routes.exporting import add_export
 from zshash.web.routes.facts import add_facts
 from zshash.web.routes.items import add_items
 from zshash.web.routes.map import add_map
-from zshash.web.routes.searching import add_search, add_why, body_schema
+from zshash.web.routes.searching import add_batch, add_search, add_why, body_schemas
 from zshash.web.routes.shared import API
 from zshash.web.state import ServerState
 
-__all__ = ["API", "body_schema", "make_router"]
+__all__ = ["API", "body_schemas", "make_router"]
 
 
 def make_router(state: ServerState) -> APIRouter:
     """Router with all routes of a server."""
     router = APIRouter()
     add_page(router)
-    for add in (add_facts, add_search, add_why, add_export, add_changes, add_items, add_map):
+    searching = (add_search, add_batch, add_why)
+    for add in (add_facts, *searching, add_export, add_changes, add_items, add_map):
         add(router, state)
     return router

@@ -8,15 +8,17 @@ from fastapi import APIRouter, Query, Request, Response
 from zshash.collection.operations.queries import Sample
 from zshash.datasets import Dataset
 from zshash.web import answers
+from zshash.web.accepting import JSON, LINES, PACKED, wanted
 from zshash.web.answers import to_json
-from zshash.web.bodies import MOST_JSON, read_search, room
-from zshash.web.queries import BodyQuery, SearchParameters, SearchQuery, WhyQuery
+from zshash.web.batches import BatchBody, BatchParameters, of_json, of_rows
+from zshash.web.bodies import IN_BODY, MOST_BATCH, MOST_JSON, parsed, read_batch, read_search, room
+from zshash.web.errors import ApiError
+from zshash.web.queries import BodyQuery, Question, SearchParameters, SearchQuery, WhyQuery
 from zshash.web.routes.items import ITEM
-from zshash.web.routes.shared import API, BYTES, as_json, named, problems
-from zshash.web.served import Question
+from zshash.web.routes.shared import API, BYTES, as_json, named, parameters_of, problems
 from zshash.web.state import ServerState
 
-__all__ = ["add_search", "add_why", "body_schema"]
+__all__ = ["add_batch", "add_search", "add_why", "body_schemas"]
 
 SEARCH_BODY = {
     "required": True,
@@ -46,6 +48,8 @@ FOUND = {
         "words": {"dog": 2.0, "beach": 1.0},
         "id": None,
         "model": "0f3a9c51d2e4",
+        "values": None,
+        "nothing": False,
     },
     "total": 20,
     "offset": 0,
@@ -56,15 +60,28 @@ FOUND = {
 WHY = {"kind": "code", "nearest": [{"name": "motor scooter", "cosine": 0.62, "seen": True}]}
 
 
+BATCH_BODY = {
+    "required": True,
+    "content": {
+        JSON: {"schema": {"$ref": "#/components/schemas/BatchBody"}},
+        PACKED: BYTES,
+    },
+}
+BATCH_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {LINES: {"schema": {"type": "string"}}, PACKED: BYTES},
+        "description": "Answers in the order of the searches: as JSON, a line each, or packed: "
+        "uint32 n, uint32 k, n·k int64 ids (−1: no more), n·k float32 scores, little-endian.",
+    }
+}
+
+
 def add_search(router: APIRouter, state: ServerState) -> None:
     """Add the routes that search."""
     served = state.served
 
     async def by_query(query: SearchQuery, started: float) -> Response:
-        given: dict[str, Any] = {} if query.id is None else {"item": query.id}
-        if query.code is not None:
-            given = {"code": bytes.fromhex(query.code), "model": query.model}
-        question = Question(query.kind, query.query(**given), query.limit, started)
+        question = Question(query.kind, query.query(**query.given), query.limit, started)
         return as_json(await state.search(question, query))
 
     async def by_picture(picture: bytes, how: SearchParameters, started: float) -> Response:
@@ -85,7 +102,7 @@ def add_search(router: APIRouter, state: ServerState) -> None:
         ),
     )
     async def search(query: Annotated[SearchQuery, Query()]) -> Response:
-        """Find items by the names of what they show, by the id of an item, or by a code."""
+        """Find items by names of what they show, by the id of an item, a code or real values."""
         return await by_query(query, perf_counter())
 
     @router.post(
@@ -122,6 +139,45 @@ def add_search(router: APIRouter, state: ServerState) -> None:
             return as_json(await state.search(question, how))
 
 
+def add_batch(router: APIRouter, state: ServerState) -> None:
+    """Add the route that answers many searches at once."""
+    served = state.served
+
+    @router.post(
+        f"{API}/search/batch",
+        response_model=answers.BatchResults,
+        responses=problems(400, 408, 409, 413, 415, 422) | BATCH_ANSWERS,
+        **named(
+            "searchBatch",
+            "Searching",
+            body={"queries": [{"id": 12}, {"name": ["dog:2", "beach"]}], "k": 10},
+            answer={"answers": [FOUND]},
+            access="read",
+            requestBody=BATCH_BODY,
+            parameters=parameters_of(BatchParameters),
+        ),
+    )
+    async def search_batch(request: Request) -> Response:
+        """Answer many searches at once: any kinds as JSON, or rows of features as float32.
+
+        With float32, the parameters that all searches share are in the query string; with JSON they
+        are in the body. If one search can not be answered, none is, and the error says which one.
+        """
+        started = perf_counter()
+        form = wanted(request, JSON, LINES, PACKED)
+        size = room(request, MOST_BATCH)
+        with state.budget(size).reserve(size):
+            kind, content = await read_batch(request, state.settings)
+            width = served.width
+            if kind == JSON:
+                if request.query_params:
+                    raise ApiError(422, IN_BODY)
+                batch = of_json(content, width, started)
+            else:
+                batch = of_rows(content, parsed(request, BatchParameters), width, started)
+            return Response(await state.search_batch(batch, form), media_type=form)
+
+
 def add_why(router: APIRouter, state: ServerState) -> None:
     """Add the route that explains names and codes."""
     served = state.served
@@ -141,6 +197,10 @@ def add_why(router: APIRouter, state: ServerState) -> None:
         return as_json(to_json(meaning))
 
 
-def body_schema() -> dict[str, Any]:
-    """JSON schema of a search, for the description of the API."""
-    return BodyQuery.model_json_schema()
+def body_schemas() -> dict[str, Any]:
+    """JSON schemas of searches, by name, for the description of the API."""
+    schemas: dict[str, Any] = {}
+    for body in (BodyQuery, BatchBody):
+        own = body.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas |= own.pop("$defs", {}) | {body.__name__: own}
+    return schemas

@@ -3,10 +3,21 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Path, Response
+from pydantic import BaseModel
 
 from zshash.web import answers
 
-__all__ = ["API", "BYTES", "NOTES", "Number", "as_json", "named", "only_post", "problems"]
+__all__ = [
+    "API",
+    "BYTES",
+    "NOTES",
+    "Number",
+    "as_json",
+    "named",
+    "only_post",
+    "parameters_of",
+    "problems",
+]
 
 API = "/api/v1"
 Number = Annotated[int, Path(alias="id", ge=0, le=2**63 - 1, description="Id of an item.")]
@@ -76,6 +87,15 @@ def named(
     """
     notes = {"asks": asks or {}, "body": body, "answer": answer, "access": access, "fresh": fresh}
     return {"operation_id": operation, "tags": [tag], "openapi_extra": {**extra, NOTES: notes}}
+
+
+def parameters_of(query: type[BaseModel]) -> list[dict[str, Any]]:
+    """Parameters in a query string, for the description of a route that reads them itself."""
+    schema = query.model_json_schema()
+    return [
+        {"name": name, "in": "query", "required": False, "schema": own}
+        for name, own in schema["properties"].items()
+    ]
 
 
 def as_json(content: bytes, status: int = 200) -> Response:
