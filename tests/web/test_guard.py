@@ -4,7 +4,7 @@ import pytest
 
 from tests.web.browser.album import png
 from tests.web.conftest import BEARER, TOKEN, Client, as_form
-from zshash.web.guard import HEADERS
+from zshash.web.origins import HEADERS
 from zshash.web.served import ServedCollection
 
 API = ["/api/v1/info", "/api/v1/search?id=1", "/api/v1/why?id=1", "/api/v1/items",
@@ -199,7 +199,9 @@ def test_every_answer_has_the_headers_that_restrain_browsers(serving, monkeypatc
         500: client.get("/api/v1/items/1"),
     }
     short = client.post("/api/v1/search", b"x", "image/png")
-    assert short.json == {"detail": "something is wrong with the server"}
+    number = short.headers["x-request-id"]
+    text = f"something is wrong with the server: its log tells more of {number}"
+    assert short.json == {"detail": text}
     for status, answer in [*answers.items(), (500, short)]:
         assert answer.status == status
         for name, value in HEADERS.items():

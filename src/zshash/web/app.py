@@ -17,7 +17,7 @@ from zshash.web.bodies import explain
 from zshash.web.counting import Meter
 from zshash.web.errors import WRONG, ApiError, describe
 from zshash.web.guard import Guard
-from zshash.web.openapi import ABOUT, LICENSE, complete
+from zshash.web.openapi import ABOUT, LICENSE, access, complete, routes_of
 from zshash.web.routes import API, make_router
 from zshash.web.settings import Settings
 from zshash.web.shortcut import Shortcut
@@ -74,7 +74,8 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
     shortcut = Shortcut(
         app, router, SHORT, lambda error: _answer(describe(error, state.served.folders))
     )
-    return Meter(Guard(shortcut, settings), state.counts)
+    rules = {(method, route.path): access(route, method) for route, method in routes_of(router)}
+    return Meter(Guard(shortcut, settings, rules, state.sessions), state.counts, state.log)
 
 
 def _answer(error: ApiError) -> Response:
@@ -111,4 +112,5 @@ def _methods(router: APIRouter, path: str) -> list[str]:
     own = [route for route in routes if route.path == path]  # it may also look like that of an item
     fitting = own or [route for route in routes if route.path_regex.match(path)]
     found = [route.methods or set() for route in fitting if route.include_in_schema]
-    return sorted(method for methods in found for method in methods)
+    known = {method for methods in found for method in methods}
+    return sorted(known | ({"HEAD"} if "GET" in known else set()))

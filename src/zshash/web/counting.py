@@ -8,6 +8,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.process_collector import ProcessCollector
 
 from zshash.web.guard import App, Receive, Scope, Send
+from zshash.web.request_log import RequestLog
 
 __all__ = ["CONTENT_TYPE", "Counts", "Meter"]
 
@@ -57,26 +58,33 @@ class Counts:
 
 
 class Meter:
-    """ASGI layer that counts the requests that go through it."""
+    """ASGI layer that counts requests, and writes them to the log if there is one."""
 
-    def __init__(self, app: App, counts: Counts) -> None:
-        self._app, self._counts = app, counts
+    def __init__(self, app: App, counts: Counts, log: RequestLog | None = None) -> None:
+        self._app, self._counts, self._log = app, counts, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = perf_counter(), 499  # where the client goes before an answer begins
+        started, n_bytes = perf_counter(), 0
+        status = 499  # where the client goes before an answer begins
 
         async def send_noted(message: Any) -> None:
-            nonlocal status
+            nonlocal status, n_bytes
             if message["type"] == "http.response.start":
                 status = message["status"]
+            else:
+                n_bytes += len(message.get("body", b""))
             await send(message)
 
         try:
             await self._app(scope, receive, send_noted)
         finally:
             route = getattr(scope.get("route"), "path", "other")
-            self._counts.count(route, scope["method"], status, perf_counter() - started)
+            seconds = perf_counter() - started
+            self._counts.count(route, scope["method"], status, seconds)
+            if self._log is not None:
+                n_bytes = 0 if scope["method"] == "HEAD" else n_bytes
+                self._log.write(scope, status, n_bytes, seconds)

@@ -41,11 +41,10 @@ class ApiError(Exception):
 
 
 class Busy(ApiError):  # noqa: N818, reads better without Error
-    """The answer 429: too many requests are waiting."""
+    """The answer 429: too many requests are waiting, or too many tokens were wrong."""
 
-    def __init__(self, seconds: int = 1) -> None:
-        text = f"the server is busy: try again in {seconds} s"
-        super().__init__(429, text, {"Retry-After": str(seconds)})
+    def __init__(self, seconds: int = 1, why: str = "the server is busy") -> None:
+        super().__init__(429, f"{why}: try again in {seconds} s", {"Retry-After": str(seconds)})
 
 
 def describe(error: Exception, folders: Iterable[Path]) -> ApiError:

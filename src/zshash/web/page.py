@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from fastapi import APIRouter, Request, Response
 
+from zshash.web.compressing import LEAST, accepts_gzip, packed
 from zshash.web.errors import ApiError
+from zshash.web.freshness import has_tag
 
 __all__ = ["PageFile", "add_page", "page_files"]
 
-PAGE = "index.html"
+PAGE, DOCS = "index.html", "docs.html"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -24,9 +26,10 @@ TYPES = {
 
 
 class PageFile(NamedTuple):
-    """A file of the page: its content, media type and ETag."""
+    """A file of the page: its content, as it is and compressed, its media type and its ETag."""
 
     content: bytes
+    packed: bytes
     type: str
     tag: str
 
@@ -43,7 +46,7 @@ def page_files() -> dict[str, PageFile]:
         if kind and file.is_file():
             content = file.read_bytes()
             tag = hashlib.blake2b(content, digest_size=12).hexdigest()
-            found[file.name] = PageFile(content, kind, f'"{tag}"')
+            found[file.name] = PageFile(content, packed(content, 9), kind, f'W/"{tag}"')
     return found
 
 
@@ -56,13 +59,22 @@ def add_page(router: APIRouter) -> None:
         if found is None:
             raise ApiError(404, "the page has no such file")
         headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == found.tag:
+        if has_tag(request, found.tag):
             return Response(status_code=304, headers=headers)
+        if len(found.content) >= LEAST and accepts_gzip(
+            request.headers.get("accept-encoding", "").encode("latin-1")
+        ):
+            headers["Content-Encoding"] = "gzip"
+            return Response(found.packed, media_type=found.type, headers=headers)
         return Response(found.content, media_type=found.type, headers=headers)
 
     @router.get("/", include_in_schema=False)
     async def page(request: Request) -> Response:
         return answer(request, PAGE)
+
+    @router.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        return answer(request, DOCS)
 
     @router.get("/static/{name}", include_in_schema=False)
     async def static(request: Request, name: str) -> Response:

@@ -77,6 +77,7 @@ def configured(app: Any) -> uvicorn.Config:
         app,
         log_level="error",
         access_log=False,
+        proxy_headers=False,  # `guard.py` reads them, where the settings allow a proxy
         server_header=False,
         timeout_graceful_shutdown=GRACE,
         http=BoundedProtocol,

@@ -1,6 +1,5 @@
 """Settings of a server: where it listens, who may ask it, and its limits."""
 
-import hashlib
 import hmac
 import ipaddress
 import math
@@ -15,6 +14,8 @@ __all__ = ["LOCAL", "Settings", "is_loopback"]
 LOCAL = ("localhost", "127.0.0.1", "::1")
 LEAST_TOKEN = 16
 VARIABLE = "ZSHASH_TOKEN"
+ORIGIN = re.compile(r"(https?)://([\w.-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?", re.ASCII)
+DEFAULT_PORTS = {"http": "80", "https": "443"}
 HOST = re.compile(r"[\w.-]+|\[[0-9a-fA-F:.]+\]", re.ASCII)
 
 
@@ -36,6 +37,11 @@ class Settings:
     hosts : tuple of str
         Names of proxies in front of a server on loopback. Such a server answers requests to these
         names and to the names of this machine, and no others.
+    origins : tuple of str
+        Origins such as https://app.example.org whose pages may ask the server; "*" stands for all.
+        A page of another origin needs the token wherever a program does.
+    log : str or None
+        File that gets a line for each request; "-" stands for standard output.
     bytes, pixels : int
         Size of the largest picture that the server accepts.
     seconds : float
@@ -58,6 +64,8 @@ class Settings:
     writable: bool = False
     token: str | None = field(default=None, repr=False)
     hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    log: str | None = None
     bytes: int = 20 * 2**20
     pixels: int = 40_000_000
     seconds: float = 30.0
@@ -82,6 +90,7 @@ class Settings:
         for name in self.hosts:
             if not HOST.fullmatch(name):
                 raise ValueError(f"{name!r} is no name of a host, such as photos.example.org")
+        object.__setattr__(self, "origins", tuple(map(as_origin, self.origins)))
 
     @property
     def is_local(self) -> bool:
@@ -108,22 +117,28 @@ class Settings:
         """Name of the cookie; servers on different ports have different names."""
         return f"zshash-{self.port}"
 
-    @property
-    def cookie_value(self) -> str:
-        """Value of the cookie that a client gets for the token."""
-        return hmac.new((self.token or "").encode(), b"cookie", hashlib.sha256).hexdigest()
-
     def knows(self, token: str) -> bool:
         """Whether a token is the token of this server."""
         return self.token is not None and _equal(token, self.token)
 
-    def knows_cookie(self, value: str) -> bool:
-        """Whether the value of a cookie is one that this server has given."""
-        return self.token is not None and _equal(value, self.cookie_value)
-
 
 def _equal(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode())
+
+
+def as_origin(text: str) -> str:
+    """An origin as browsers send it.
+
+    >>> as_origin("HTTPS://App.example.org:443")
+    'https://app.example.org'
+    """
+    found = ORIGIN.fullmatch(text.lower())
+    if text == "*":
+        return text
+    if found is None:
+        raise ValueError(f"{text!r} is no origin, such as https://app.example.org, and not *")
+    scheme, host, port = found.groups()
+    return f"{scheme}://{host}" + (f":{port}" if port and port != DEFAULT_PORTS[scheme] else "")
 
 
 def is_loopback(host: str) -> bool:

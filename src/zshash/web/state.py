@@ -15,7 +15,9 @@ from zshash.web.counting import Counts
 from zshash.web.exports import Exports
 from zshash.web.lanes import Batcher, Budget, Lane
 from zshash.web.queries import SearchParameters
+from zshash.web.request_log import RequestLog
 from zshash.web.served import MOST_FILES, Question, ServedCollection
+from zshash.web.sessions import Sessions
 from zshash.web.settings import Settings
 
 __all__ = ["ServerState"]
@@ -46,6 +48,9 @@ class ServerState:
     scratch : Path
         Private folder for what all processes of the server share. Without a folder in the settings,
         this process has one of its own, which goes when the state is closed.
+    sessions : Sessions or None
+        Sessions of browsers; None if the server has no token.
+    log : RequestLog or None
     """
 
     def __init__(self, folder: Path, settings: Settings) -> None:
@@ -66,6 +71,9 @@ class ServerState:
         if settings.scratch:  # others use it, and `serve` removes it
             self._clear.detach()
         self.atlas = Atlas(self.served.collection, folder=self.scratch / "map")
+        token, place = settings.token, self.scratch / "sessions"
+        self.sessions = None if token is None else Sessions(place, token)
+        self.log = None if settings.log is None else RequestLog(settings.log)
         self._watch()
 
     def _watch(self) -> None:
@@ -110,4 +118,6 @@ class ServerState:
         for lane in self.lanes:
             lane.close()
         self.served.close()
+        if self.log is not None:
+            self.log.close()
         self._clear()

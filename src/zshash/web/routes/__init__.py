@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from zshash.web.freshness import Tags, tagging
 from zshash.web.page import add_page
 from zshash.web.routes.changes import add_changes
 from zshash.web.routes.exporting import add_export
@@ -17,7 +18,7 @@ __all__ = ["API", "body_schemas", "make_router"]
 
 def make_router(state: ServerState) -> APIRouter:
     """Router with all routes of a server."""
-    router = APIRouter()
+    router = APIRouter(route_class=tagging(Tags(state.served.collection, state.settings)))
     add_page(router)
     searching = (add_search, add_batch, add_why)
     for add in (add_facts, *searching, add_export, add_changes, add_items, add_map):

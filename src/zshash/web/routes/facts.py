@@ -6,6 +6,7 @@ from zshash.web import answers
 from zshash.web.answers import to_json
 from zshash.web.counting import CONTENT_TYPE
 from zshash.web.errors import ApiError
+from zshash.web.guard import is_encrypted
 from zshash.web.routes.shared import API, as_json, named, problems
 from zshash.web.state import ServerState
 
@@ -76,20 +77,24 @@ def add_facts(router: APIRouter, state: ServerState) -> None:
         **named("openSession", "Session", access="open"),
     )
     async def log_in(request: Request) -> Response:
-        """Exchange the token for a cookie, for browsers."""
-        settings = state.settings
-        if settings.token is not None and not request.scope["by_token"]:
-            raise ApiError(401, "that is not the right token", {"WWW-Authenticate": "Bearer"})
+        """Begin a session: exchange the token for a cookie, for browsers.
+
+        A session ends after 30 days without a request, with `DELETE /api/v1/session`, with the
+        browser, and with the server.
+        """
         answer = Response(status_code=204)
-        if settings.token is not None:
-            is_secure = request.url.scheme == "https"
-            answer.set_cookie(
-                settings.cookie,
-                settings.cookie_value,
-                httponly=True,
-                samesite="strict",
-                secure=is_secure,
-            )
+        if state.sessions is None:
+            return answer
+        if not request.scope["by_token"]:
+            raise ApiError(401, "that is not the right token", {"WWW-Authenticate": "Bearer"})
+        state.sessions.close(request.scope["session"])
+        answer.set_cookie(
+            state.settings.cookie,
+            state.sessions.open(),
+            httponly=True,
+            samesite="strict",
+            secure=is_encrypted(request.scope),
+        )
         return answer
 
     @router.delete(
@@ -98,8 +103,25 @@ def add_facts(router: APIRouter, state: ServerState) -> None:
         responses=problems(),
         **named("closeSession", "Session", access="open"),
     )
-    async def log_out() -> Response:
-        """Delete the cookie."""
+    async def log_out(request: Request) -> Response:
+        """End the session.
+
+        Its cookie is worth nothing from now on, wherever it has been copied to.
+        """
         answer = Response(status_code=204)
+        if state.sessions is not None:
+            state.sessions.close(request.scope["session"])
         answer.delete_cookie(state.settings.cookie, httponly=True, samesite="strict")
         return answer
+
+    @router.delete(
+        f"{API}/sessions",
+        status_code=204,
+        responses=problems(),
+        **named("closeAllSessions", "Session", access="token"),
+    )
+    async def log_out_all() -> Response:
+        """End the sessions of all browsers; this needs the token itself."""
+        if state.sessions is not None:
+            state.sessions.close_all()
+        return Response(status_code=204)
