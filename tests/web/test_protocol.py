@@ -91,8 +91,8 @@ def test_the_limit_of_the_headers_is_exact_whatever_the_packets_are(client, befo
             if status == 200:
                 assert [own for own, _ in wire.answers(1 + bool(before))][-1] == 200
             else:
-                last = wire.all().rpartition(b"HTTP/1.1 ")[2][:3]
-                assert last in ([b"", b"415", b"200", b"431"] if before else [b"431"])
+                parts = wire.all().split(b"HTTP/1.1 ")[1:]
+                assert [own[:3] for own in parts][bool(before) :] == [b"431"]
 
 
 def test_headers_behind_each_other_in_one_packet(client):
@@ -260,7 +260,8 @@ def test_expectations(client):
 def test_an_answer_is_never_taken_for_that_to_an_earlier_request(client):
     with Wire(client) as wire:
         wire.send(POST + b"Content-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nbad header\r\n\r\n")
-        assert wire.all()[9:12] in (b"", b"415")
+        found = wire.all()
+        assert found.index(b"HTTP/1.1 415") < found.index(b"HTTP/1.1 400")
 
 
 def test_slow_headers_end(client, monkeypatch):

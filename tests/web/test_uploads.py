@@ -168,7 +168,8 @@ def test_a_client_that_reads_slowly_gets_all(monkeypatch):
         assert n_bytes > 40_000_000
 
 
-def test_what_is_no_request_ends_the_one_before_it(client, caplog):
+def test_what_is_no_request_is_answered_after_the_one_before_it(client, caplog):
     client.sendall(PLAIN + b"\r\n" + b"no request\r\n\r\n")
-    assert b"HTTP/1.1 400 " in read_all(client)
+    found = read_all(client)
+    assert found.index(b"HTTP/1.1 200 ") < found.index(b"HTTP/1.1 400 ")
     assert not caplog.records

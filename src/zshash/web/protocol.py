@@ -14,7 +14,7 @@ __all__ = ["BoundedProtocol"]
 HEAD_BYTES = 64 * 1024
 MOST_HEADERS = 100
 HEAD_SECONDS = 10.0
-LINGER_SECONDS = 2.0
+LINGER_SECONDS, LINGER_BYTES = 2.0, 2**20
 VERSIONS = ("1.1", "1.0")
 BESIDE = 4  # bytes of a header besides its name and value
 BESIDE_LINE = 14  # bytes of a request's line besides its method and target, and of the empty line
@@ -42,9 +42,8 @@ class BoundedProtocol(HttpToolsProtocol):
     bytes may come without an end of the headers or a piece of a body. Headers behind a body
     (trailers) are left out, because nobody has checked them.
 
-    A request that is refused here is answered, and then the connection ends. While an earlier
-    request of the connection has no answer yet, it ends without one: the client would take it for
-    the answer to the earlier request.
+    A request that is refused here is answered after those that came before it, and then the
+    connection ends.
 
     The time begins with the connection, and again after each answer; the rest of a body that
     arrives after its answer counts, too. The time also begins when the client does not read an
@@ -74,13 +73,19 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Read bytes; end the connection if too many come without an end of anything."""
         if self._is_refused:
-            return  # the client may finish before it reads the answer
+            self._pass_over(data)
+            return
         self._has_turned = False
         super().data_received(data)
         self._n_bytes = 0 if self._has_turned else self._n_bytes + len(data)
         if self._n_bytes > HEAD_BYTES and not self._is_refused:
             self._status = 414 if self._reads_head and len(self.url) > HEAD_BYTES // 2 else 431
             self.send_400_response("")
+
+    def _pass_over(self, data: bytes) -> None:
+        self._n_bytes += len(data)
+        if self._n_bytes > LINGER_BYTES:
+            self.transport.abort()
 
     def on_headers_complete(self) -> None:
         """Stop the time: line and headers have arrived. Check them before anybody sees them."""
@@ -135,28 +140,32 @@ class BoundedProtocol(HttpToolsProtocol):
         self._running = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
         if self._running is None:
-            self._wait()
+            if self._is_refused and not self.transport.is_closing():
+                self._end(is_told=True)
+            else:
+                self._wait()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002, these are uvicorn's words
         """Answer bytes that are no request, or one that is refused, and end the connection."""
         if self._is_refused or self.transport.is_closing():
             return
-        self._is_refused = True
-        may_answer = self._may_answer()
-        self._abandon()
-        if may_answer:
+        self._is_refused, self._n_bytes = True, 0
+        running = self._running
+        if running is None or not (self._reads_head or self.pipeline):  # it is wrong itself
+            self._abandon()
+            self._end(is_told=running is None or not running.response_started)
+        elif not self._reads_head:  # one that waits will never be complete
+            self._abandon()
+            self._end(is_told=False)
+
+    def _end(self, *, is_told: bool) -> None:
+        """End the connection soon: the client may finish sending before it reads the answer."""
+        if is_told:
             self.transport.write(_answer(self._status))
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._stop()
         self._timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
-
-    def _may_answer(self) -> bool:
-        """Whether an answer would be taken for that of the request that is refused."""
-        running = self._running
-        if running is None:
-            return True
-        return not (self._reads_head or self.pipeline or running.response_started)
 
     def _abandon(self) -> None:
         if self._running is not None:
