@@ -656,7 +656,8 @@ def test_adding_where_pictures_mean_nothing(serving, tables, tmp_path):
     assert list((copy / "pictures").iterdir()) == []
 
 
-def test_another_program_that_writes(writer, copied):
+def test_another_program_that_writes(serving, copied):
+    writer = serving(BEARER, writable=True, token=TOKEN, seconds=0.5)
     with Collection.open(copied) as other, other._store.writing():
         answer = add(writer, ("a.png", png("cat", 60)))
         assert answer.status == 409

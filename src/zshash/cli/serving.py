@@ -78,6 +78,14 @@ SERVICES = "zshash.services"
     help="Number of pictures that are worked on at the same time.",
 )
 @click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=Integer(1, 64),
+    help="Number of processes that answer requests; they share the memory of the index. More than "
+    "one is for many clients at the same time: as many as there are cores.",
+)
+@click.option(
     "--queue",
     "waiting",
     default=64,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zshash.codes import check_codes, check_integer
+from zshash.codes import check_codes, check_integer, unpack
 from zshash.index._checks import (
     INT64,
     check_ids,
@@ -30,6 +30,8 @@ from zshash.index._runs import Codes, Ids, Run, as_codes, as_words, merge
 from zshash.index._shared import share
 
 __all__ = ["HammingIndex"]
+
+SOME_CODES = 4096  # enough for buckets to be of use
 
 
 class HammingIndex:
@@ -96,6 +98,11 @@ class HammingIndex:
     def nbytes(self) -> int:
         """Bytes of ids, codes and buckets."""
         return self._layers.nbytes
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether there are no codes, or most of them are sorted into buckets."""
+        return not len(self) or self._layers.engine.bucket_bytes > 0
 
     @property
     def n_loose(self) -> int:
@@ -166,6 +173,19 @@ class HammingIndex:
     def in_memory(self) -> "HammingIndex":
         """A copy, which stays as it is when this index changes; both share their arrays."""
         return copy(self)
+
+    @staticmethod
+    def compile() -> None:
+        """Compile all that searches need, or load it from Numba's cache: the first search does."""
+        codes = np.random.default_rng(0).integers(0, 256, (SOME_CODES, 8), dtype=np.uint8)
+        index = HammingIndex(64)
+        index.add(codes)
+        for _ in ("by a scan", "by buckets"):
+            index.search(codes[:1], 1)
+            index.radius(codes[:1], 1)
+            index.prepare()
+        index.search(codes[:1], SOME_CODES)
+        index.search_real(unpack(codes[:1], 64).astype(np.float64), 1)
 
     def prepare(self, shared: Path | None = None) -> None:
         """Sort the codes into buckets now, rather than when enough queries have come.

@@ -1,5 +1,6 @@
 """Counts of requests and their times, in the format of Prometheus, for monitoring."""
 
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -9,6 +10,7 @@ from prometheus_client.process_collector import ProcessCollector
 
 from zshash.web.guard import App, Receive, Scope, Send
 from zshash.web.request_log import RequestLog
+from zshash.web.totals import Totals
 
 __all__ = ["CONTENT_TYPE", "Counts", "Meter"]
 
@@ -37,6 +39,7 @@ class Counts:
             registry=self._registry,
         )
         self._cells: dict[tuple[str, str, int], tuple[Any, Any]] = {}
+        self._totals: Totals | None = None
 
     def watch(self, name: str, about: str, value: Any) -> None:
         """Add a number that `value()` returns whenever the counts are read."""
@@ -52,9 +55,18 @@ class Counts:
         cells[0].inc()
         cells[1].observe(seconds)
 
+    def share(self, folder: Path) -> None:
+        """Add up the counts of all processes that share a folder, whenever the counts are read."""
+        self._totals = Totals(folder, self._registry)
+
+    def tell(self) -> None:
+        """Tell the processes that share the counts those of this process."""
+        if self._totals is not None:
+            self._totals.write()
+
     def text(self) -> bytes:
         """All counts, in the format of Prometheus."""
-        return generate_latest(self._registry)
+        return generate_latest(self._totals or self._registry)
 
 
 class Meter:

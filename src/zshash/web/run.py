@@ -1,4 +1,7 @@
-"""Run a server over a collection until it is stopped: its socket, uvicorn, signals and memory."""
+"""Run a server over a collection until it is stopped: its socket, uvicorn, signals and memory.
+
+Several processes listen on one socket: whichever is free takes the next connection.
+"""
 
 import ctypes
 import gc
@@ -9,23 +12,31 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
 import uvicorn
+from threadpoolctl import threadpool_limits
 
+from zshash._threads import n_threads
+from zshash.collection import Collection
+from zshash.index import HammingIndex
 from zshash.web.app import create_app
 from zshash.web.protocol import BoundedProtocol
 from zshash.web.settings import Settings
 from zshash.web.state import SCRATCH
+from zshash.web.upkeep import prepare
+from zshash.web.workers import Crew
 
 __all__ = ["configured", "serve"]
 
 M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 8 * 2**20
 EVERYWHERE = ("0.0.0.0", "::")  # listen on all addresses; a browser can not open them
 GRACE = 10  # seconds for running requests to finish when the server is stopped
+SLACK = 5  # seconds more until a process is killed
 
 
 def serve(
@@ -54,14 +65,52 @@ def serve(
         If the server can not listen on the host and port.
     """
     chosen = Settings(**settings)
-    with closing(_listen(chosen)) as listener, _scratch() as scratch, _ending_well():
+    _give_back_memory()
+    with _ending_well(), closing(_listen(chosen)) as listener, _scratch() as scratch:
         port = listener.getsockname()[1]
         chosen = replace(chosen, port=port, scratch=scratch)
-        config = configured(create_app(folder, chosen))
-        _spare_the_collector()
-        _give_back_memory()
-        on_start(_address(chosen))
-        uvicorn.Server(config).run(sockets=[listener])
+
+        def begin() -> None:
+            on_start(_address(chosen))
+
+        if chosen.workers == 1:
+            _run(folder, chosen, listener, begin)
+        else:
+            _load(folder, chosen)
+            work = partial(_run_one_of_many, folder, chosen, listener)
+            Crew(work, chosen.workers, GRACE + SLACK).run(begin)
+
+
+def _run(
+    folder: str | Path,
+    settings: Settings,
+    listener: socket.socket,
+    on_ready: Callable[[], object],
+) -> None:
+    """Serve in this process."""
+    config = configured(create_app(folder, settings))
+    _spare_the_collector()
+    on_ready()
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _run_one_of_many(
+    folder: str | Path,
+    settings: Settings,
+    listener: socket.socket,
+    on_ready: Callable[[], object],
+) -> None:
+    """Serve in one of several processes, with its part of the machine's cores."""
+    threadpool_limits(max(1, n_threads() // settings.workers))
+    _run(folder, settings, listener, on_ready)
+
+
+def _load(folder: str | Path, settings: Settings) -> None:
+    """Load and compile what several processes can share, and refuse what none of them can serve."""
+    HammingIndex.compile()
+    with Collection.open(folder) as collection:
+        prepare(collection, settings)
+    _spare_the_collector()
 
 
 @contextmanager

@@ -61,7 +61,6 @@ class ServedCollection:
         self.settings = settings
         limits = Limits(pixels=settings.pixels, bytes=settings.bytes)
         self.collection = Collection.open(folder, reader=PictureReader(limits=limits, cache=False))
-        self.collection.index.prepare()
         self.folders = _folders(self.collection)
         self._about = About(self.collection, settings)
         self._checked: tuple[Model, bool, str] | None = None
@@ -74,7 +73,7 @@ class ServedCollection:
         is_wordnet = self.takes_names and self.collection.info()["semantics"] == ["wordnet"]
         if model.knowledge is not None or (is_wordnet and model.seen):
             with suppress(*WRONG):
-                self.collection.explain_name(next(iter(model.seen), "dog"))
+                self.collection.explain_name(self.a_name)
 
     def close(self) -> None:
         """Close the collection, which writes its index to the disk."""
@@ -97,6 +96,11 @@ class ServedCollection:
     def width(self) -> int:
         """How many numbers the features of a picture have."""
         return int(self.collection.model.hasher.n_features_in_)
+
+    @property
+    def a_name(self) -> str:
+        """A name to begin with, which is known if the collection knows any."""
+        return next(iter(self.collection.model.seen), "dog")
 
     @property
     def takes_names(self) -> bool:

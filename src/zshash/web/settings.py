@@ -13,6 +13,7 @@ __all__ = ["LOCAL", "Settings", "is_loopback"]
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 LEAST_TOKEN = 16
+MOST_WORKERS = 64
 VARIABLE = "ZSHASH_TOKEN"
 ORIGIN = re.compile(r"(https?)://([\w.-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?", re.ASCII)
 DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -54,6 +55,8 @@ class Settings:
         Whether clients see where on the disk a picture is, or its file name only.
     places : bool
         Whether clients see where on earth a picture was taken.
+    workers : int
+        Number of processes that answer requests.
     scratch : Path or None
         Private folder of one running server, for what all of its processes share. `serve` makes it,
         and removes it at the end.
@@ -73,6 +76,7 @@ class Settings:
     waiting: int = 64
     paths: bool = False
     places: bool = False
+    workers: int = 1
     scratch: Path | None = None
 
     def __post_init__(self) -> None:
@@ -85,6 +89,12 @@ class Settings:
                 "openssl rand -hex 16 makes one"
             )
         object.__setattr__(self, "token", token)
+        if not isinstance(self.workers, int) or not 1 <= self.workers <= MOST_WORKERS:
+            raise ValueError(
+                f"workers must be a whole number from 1 to {MOST_WORKERS}, got {self.workers!r}"
+            )
+        if self.workers > 1 and not hasattr(os, "fork"):
+            raise ValueError("this system can run one worker only: it can not fork processes")
         if not 0 < self.seconds < math.inf:
             raise ValueError(f"seconds must be a number above 0, got {self.seconds}")
         for name in self.hosts:

@@ -19,6 +19,7 @@ from zshash.web.request_log import RequestLog
 from zshash.web.served import MOST_FILES, Question, ServedCollection
 from zshash.web.sessions import Sessions
 from zshash.web.settings import Settings
+from zshash.web.upkeep import Upkeep, prepare, warm
 
 __all__ = ["ServerState"]
 
@@ -75,6 +76,11 @@ class ServerState:
         self.sessions = None if token is None else Sessions(place, token)
         self.log = None if settings.log is None else RequestLog(settings.log)
         self._watch()
+        if settings.workers > 1:
+            self.counts.share(self.scratch)
+        prepare(self.served.collection, settings)
+        warm(self.served)
+        self._upkeep = Upkeep(self.served.collection, settings, self.counts.tell)
 
     def _watch(self) -> None:
         self.counts.watch(
@@ -113,6 +119,7 @@ class ServerState:
 
     def close(self) -> None:
         """End all work, the changes last, and close the collection."""
+        self._upkeep.close()
         self.atlas.close()
         self.searches.close()
         for lane in self.lanes:
