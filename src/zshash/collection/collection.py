@@ -218,7 +218,12 @@ class Collection:
 
     @classmethod
     def open(
-        cls, path: str | Path, *, reader: PictureReader | None = None, index: str | None = None
+        cls,
+        path: str | Path,
+        *,
+        reader: PictureReader | None = None,
+        index: str | None = None,
+        patience: float = 0.0,
     ) -> Self:
         """Open an existing collection.
 
@@ -230,6 +235,8 @@ class Collection:
         index : str, optional
             Where the codes are searched from now on, as for `create`; by default where they
             were searched before.
+        patience : float
+            Seconds that a change waits while another process is writing, before it is refused.
 
         Raises
         ------
@@ -238,7 +245,8 @@ class Collection:
         """
         opened: list[Self] = []
         with guarding(lambda: [one.close() for one in opened]):
-            opened.append(cls(Store(_absolute(path), reader or PictureReader(), index)))
+            reader = reader or PictureReader()
+            opened.append(cls(Store(_absolute(path), reader, index, patience)))
         return opened[0]
 
     def close(self) -> None:

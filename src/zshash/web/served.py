@@ -60,7 +60,8 @@ class ServedCollection:
     def __init__(self, folder: Path, settings: Settings) -> None:
         self.settings = settings
         limits = Limits(pixels=settings.pixels, bytes=settings.bytes)
-        self.collection = Collection.open(folder, reader=PictureReader(limits=limits, cache=False))
+        reader = PictureReader(limits=limits, cache=False)
+        self.collection = Collection.open(folder, reader=reader, patience=settings.seconds)
         self.folders = _folders(self.collection)
         self._about = About(self.collection, settings)
         self._checked: tuple[Model, bool, str] | None = None

@@ -81,12 +81,21 @@ class Store:
         How pictures become features.
     index : str, optional
         Where the index is from now on: an address, or "memory".
+    patience : float
+        Seconds that a change waits while another process is writing.
     """
 
-    def __init__(self, folder: Path, reader: PictureReader, index: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        reader: PictureReader,
+        index: str | None = None,
+        patience: float = 0.0,
+    ) -> None:
         self.folder, self.progress = folder, reader.progress
         self.reader = replace(reader, progress=False)  # one bar is shown for the whole operation
         self.lock, self._process = WriterLock(folder), os.getpid()
+        self._patience = patience
         self._writers, self._mutex = threading.RLock(), threading.RLock()  # taken in this order
         self._beside = threading.RLock()
         self._spare: Catalogue | None = None
@@ -380,7 +389,8 @@ class Store:
 
     def _hold(self, stack: ExitStack) -> None:
         """Take the lock, which readers of a shared index may hold for a moment."""
-        end = time.monotonic() + (SECONDS_TO_HOLD if self.is_shared else 0)
+        least = SECONDS_TO_HOLD if self.is_shared else 0
+        end = time.monotonic() + max(least, self._patience)
         while True:
             try:
                 stack.enter_context(self.lock.held())
