@@ -10,7 +10,11 @@ from tests.collection.data.make_version_1 import FOLDER, features
 from zshash import LSH, Collection
 from zshash.collection.storage.locks import WriterLock
 
-FOLDERS = {1: FOLDER, 2: FOLDER.with_name("version_2.zshash")}
+FOLDERS = {
+    1: FOLDER,
+    2: FOLDER.with_name("version_2.zshash"),
+    3: FOLDER.with_name("version_3.zshash"),
+}
 
 
 @pytest.fixture(params=FOLDERS.values(), ids=FOLDERS)
@@ -48,9 +52,10 @@ def test_it_can_be_changed(old):
 
 
 def test_a_writer_brings_it_to_the_present_format(old):
-    assert old.info()["format"] == 3
+    assert old.info()["format"] == 4
     with old._store.writing(), old._store.changing() as change:
         change.put("prints", {0: b"12345678"})
+        change.forget("prints", [7])
     old.close()
     with Collection.open(old.path) as again:
         assert len(again) == 33
@@ -69,7 +74,7 @@ def test_while_another_process_writes_it_is_read_as_it_is(tmp_path, version):
         assert photos.search(features()[17], k=1)[0].bits == 0
         assert photos.verify() == []
         assert photos.remove([0]) == 1  # nobody holds the lock any more
-        assert photos.info()["format"] == 3
+        assert photos.info()["format"] == 4
         assert photos.verify() == []
 
 
@@ -92,3 +97,13 @@ def test_nobody_follows_a_log_without_checksums(tmp_path):
 
 def test_it_is_small():
     assert sum(path.stat().st_size for path in Path(FOLDER).iterdir()) < 100_000
+
+
+@pytest.mark.parametrize("version", FOLDERS)
+def test_what_is_removed_from_it_can_be_restored(tmp_path, version):
+    with Collection.open(shutil.copytree(FOLDERS[version], tmp_path / "old")) as photos:
+        assert photos.removals() == []
+        removed = photos.remove([7, 19, 24])
+        assert photos.restore(removed).tolist() == [7, 19, 24]
+    with Collection.open(tmp_path / "old") as photos:
+        test_it_says_what_was_put_in(photos)

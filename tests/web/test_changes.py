@@ -1,11 +1,14 @@
 """Changing many items at once over HTTP."""
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.web.conftest import JSON, as_form
+from tests.web.conftest import BEARER, JSON, TOKEN, as_form
 from zshash import Collection
+from zshash.collection.storage.locks import WriterLock
 
 ROUTES = ("remove", "restore", "label")
 
@@ -27,6 +30,54 @@ def test_items_are_removed_together(writer):
     assert writer.get("/api/v1/info").json["items"] == 178
 
 
+def test_a_removal_is_undone(writer, copied):
+    before = [writer.get(f"/api/v1/items/{number}").json for number in (3, 5)]
+    pictures = [writer.get(f"/api/v1/items/{number}/thumbnail").body for number in (3, 5)]
+    found = writer.get("/api/v1/search", id=4, k=50).json["results"]
+    key = send(writer, "remove", ids=[3, 5]).json["undo"]
+    answer = send(writer, "restore", undo=key)
+    assert (answer.status, answer.json) == (200, {"restored": [3, 5]})
+    assert [writer.get(f"/api/v1/items/{number}").json for number in (3, 5)] == before
+    assert [writer.get(f"/api/v1/items/{n}/thumbnail").body for n in (3, 5)] == pictures
+    assert writer.get("/api/v1/search", id=4, k=50).json["results"] == found
+    again = send(writer, "restore", undo=key)
+    assert again.status == 404
+    assert again.json["detail"].startswith(f"nothing is kept under the key '{key}'")
+    with Collection.open(copied) as album:
+        assert album.verify() == []
+
+
+def test_another_server_undoes_a_removal(serving):
+    one, two = (serving(BEARER, writable=True, token=TOKEN) for _ in range(2))
+    key = send(one, "remove", ids=[3]).json["undo"]
+    assert two.get("/api/v1/items/3").status == 404
+    assert send(two, "restore", undo=key).json == {"restored": [3]}
+    assert one.get("/api/v1/items/3").status == 200
+
+
+@pytest.mark.parametrize(
+    "order", [{}, {"undo": ""}, {"undo": 5}, {"undo": None}, {"undo": "x" * 101}]
+)
+def test_wrong_keys_are_refused_in_a_sentence(writer, order):
+    answer = send(writer, "restore", **order)
+    assert answer.status == 422
+    assert answer.json["detail"].startswith("undo: ")
+
+
+def test_a_change_waits_while_another_process_writes(serving, copied):
+    patient = serving(BEARER, writable=True, token=TOKEN, seconds=20)
+    hasty = serving(BEARER, writable=True, token=TOKEN, seconds=0.3)
+    with ThreadPoolExecutor(1) as pool:
+        with WriterLock(copied).held():
+            answer = send(hasty, "remove", ids=[3])
+            assert answer.status == 409
+            assert "is writing to it" in answer.json["detail"]
+            waiting = pool.submit(send, patient, "remove", ids=[3])
+            time.sleep(0.5)
+            assert not waiting.done()
+        assert waiting.result().status == 200
+
+
 def test_an_unknown_id_stops_all(writer):
     for route, more in (("remove", {}), ("label", {"label": "dog"})):
         answer = send(writer, route, ids=[5, 999], **more)
@@ -40,6 +91,7 @@ def test_labels_are_set_added_and_taken_away(writer):
     steps = [
         ({"label": " pet "}, ["pet"]),
         ({"label": "dog", "how": "also"}, ["pet", "dog"]),
+        ({"label": "pet", "how": "without"}, ["dog"]),
         ({"label": None}, []),
         ({"label": "it's <b>", "how": "set"}, ["it's <b>"]),
     ]

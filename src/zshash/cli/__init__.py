@@ -62,6 +62,10 @@ COMMANDS = {
             "zshash.cli.collecting:remove",
             "Remove items from COLLECTION, by their IDS or by a condition.",
         ),
+        "restore": (
+            "zshash.cli.collecting:restore",
+            "Undo a removal from COLLECTION: its items come back under their ids.",
+        ),
         "search": (
             "zshash.cli.searching:search",
             "Find items that look like QUERIES, or that show what a --name means.",

@@ -1,5 +1,6 @@
 """Commands that look after a collection: pictures with their codes in a folder."""
 
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from zshash.cli.options import (
 )
 from zshash.cli.parameters import CollectionFolder, Integer, ModelFile, Text
 from zshash.cli.terminal import count, meant_items, print_json, printable
-from zshash.collection import Collection
+from zshash.collection import Collection, Removal
 from zshash.collection.errors import DamagedError
 from zshash.collection.exchange.exchange import export_codes, export_to_server, import_codes
 from zshash.collection.operations.verifying import verify_tables
@@ -31,6 +32,7 @@ __all__ = [
     "import_",
     "reencode",
     "remove",
+    "restore",
     "verify",
 ]
 
@@ -42,14 +44,23 @@ collection_argument = click.argument("collection", type=CollectionFolder())
 @collection_argument
 @click.argument("ids", nargs=-1, type=Integer(0, 2**63 - 1))
 @where_option("Remove the items that meet this condition.")
+@click.option(
+    "--for-good", is_flag=True, help="Keep nothing of the items, so that nothing can be restored."
+)
 @dry_run_option
 @json_option
 def remove(
-    collection: Path, ids: tuple[int, ...], where: str | None, dry_run: bool, as_json: bool
+    collection: Path,
+    ids: tuple[int, ...],
+    where: str | None,
+    for_good: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Remove items from COLLECTION, by their IDS or by a condition.
 
-    The pictures themselves stay where they are.
+    The pictures themselves stay where they are. zshash restore undoes a removal, until compact
+    frees its space.
     """
     if bool(ids) == (where is not None):
         raise click.UsageError("say which items to remove: their IDS, or --where CONDITION")
@@ -58,12 +69,57 @@ def remove(
         if dry_run:
             _show_meant(opened, meant, as_json)
             return
-        n = opened.remove(meant)
+        removed = opened.remove(meant, undo=not for_good)
         total = len(opened)
     if as_json:
-        print_json({"removed": n, "items": total})
+        print_json({"removed": int(removed), "items": total, "undo": removed.key})
+        return
+    album = printable(str(collection))
+    click.echo(f"{album}: {removed} removed, {total} left")
+    if removed.key:
+        click.echo(f"zshash restore {album} {removed.key} undoes this")
+
+
+@click.command()
+@collection_argument
+@click.argument("key", type=Text(), required=False)
+@click.option("--last", is_flag=True, help="Undo the last removal.")
+@json_option
+def restore(collection: Path, key: str | None, last: bool, as_json: bool) -> None:
+    """Undo a removal from COLLECTION: its items come back under their ids.
+
+    KEY is what remove has printed. Without KEY and --last, the removals that can be undone are
+    listed. compact frees their space, and the first ones are forgotten when more than 100,000 items
+    are kept.
+    """
+    if key and last:
+        raise click.UsageError("give a KEY or --last, not both")
+    with Collection.open(collection) as opened:
+        known = opened.removals()
+        if last:
+            if not known:
+                raise click.UsageError("there is no removal that can be undone")
+            key = known[0].key
+        if key is None:
+            _list_removals(collection, known, as_json)
+            return
+        ids, total = opened.restore(key), len(opened)
+    if as_json:
+        print_json({"restored": ids.tolist(), "items": total})
     else:
-        click.echo(f"{printable(str(collection))}: {n} removed, {total} left")
+        news = count(len(ids), "item", " is", "s are")
+        click.echo(f"{printable(str(collection))}: {news} there again, {total} in all")
+
+
+def _list_removals(collection: Path, known: list[Removal], as_json: bool) -> None:
+    if as_json:
+        print_json([removal._asdict() for removal in known])
+        return
+    for removal in known:
+        when = datetime.fromtimestamp(removal.time).isoformat(" ", "minutes")
+        click.echo(f"{removal.key}\t{when}\t{count(removal.items, 'item', '', 's')}")
+    if not known:
+        click.echo(f"{printable(str(collection))}: there is no removal that can be undone")
 
 
 def _show_meant(opened: Collection, ids: list[int], as_json: bool) -> None:

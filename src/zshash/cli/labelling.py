@@ -33,6 +33,13 @@ MOST_DIGITS = 18  # of ids
     metavar="NAME",
     help="Label that is added to the labels the items have, or to NAME; may be repeated.",
 )
+@click.option(
+    "--without",
+    multiple=True,
+    type=Text(),
+    metavar="NAME",
+    help="Label that is taken away from the labels the items have; may be repeated.",
+)
 @click.option("--none", "is_none", is_flag=True, help="Take all labels of the items away.")
 @where_option("Label the items that meet this condition, in place of IDS.")
 @json_option
@@ -41,13 +48,15 @@ def label(
     words: tuple[str, ...],
     names: tuple[str, ...],
     also: tuple[str, ...],
+    without: tuple[str, ...],
     is_none: bool,
     where: str | None,
     as_json: bool,
 ) -> None:
     """Give items of COLLECTION, named by their IDS or by a condition, the label NAME.
 
-    NAME takes the place of the labels that the items have; --also keeps them. Everything is done at
+    NAME takes the place of the labels that the items have; --also keeps them, and --without takes
+    one of them away. Everything is done at
     once: if an id is unknown, no label changes. A search for the name finds these items first from
     then on, and zshash refit learns from labels.
 
@@ -56,16 +65,24 @@ def label(
     ids, new = _read(words, names)
     if bool(ids) == (where is not None):
         raise click.UsageError("say which items to label: their IDS, or --where CONDITION")
-    if bool(new or also) == is_none:
+    if sum(map(bool, (new or also, without, is_none))) != 1:
         raise click.UsageError(
-            "say which label: NAME (--name NAME if it is a number), --also NAME, or --none"
+            "say which label: NAME (--name NAME if it is a number), --also NAME, --without NAME "
+            "or --none"
         )
+    how = "without" if without else "set" if new or is_none else "also"
     with Collection.open(collection) as opened, keeping(opened, "all labels were changed"):
         meant = meant_items(opened, where, "no label was changed") if where else ids
-        n = opened.label(meant, [*new, *also], add=not new and not is_none)
+        n = opened.label(meant, [*new, *also, *without], how=how)
         finds_names = opened.model.knowledge is not None
     if as_json:
-        print_json({"items": len(set(meant)), "changed": n, "labels": [*new, *also]})
+        labels = [*new, *also, *without]
+        print_json({"items": len(set(meant)), "changed": n, "labels": labels})
+        return
+    if without:
+        names = printable(", ".join(without))
+        news = count(n, "item", " is", "s are")
+        click.echo(f"{printable(str(collection))}: {news} not labelled {names} any more")
         return
     _tell(collection, n, [*new, *also], bool(new) or is_none, finds_names)
 

@@ -10,10 +10,12 @@ from zshash.collection.results import (
     Group,
     Match,
     Relocated,
+    Removed,
     Synced,
     View,
 )
 from zshash.collection.storage.files import is_collection
+from zshash.collection.storage.removed import Removal
 from zshash.collection.storage.rows import Item
 
 __all__ = [
@@ -28,6 +30,8 @@ __all__ = [
     "OtherModel",
     "Query",
     "Relocated",
+    "Removal",
+    "Removed",
     "Synced",
     "View",
     "is_collection",

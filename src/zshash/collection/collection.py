@@ -30,6 +30,7 @@ from zshash.collection.operations import (
     reencoding,
     refitting,
     relocating,
+    removing,
     searching,
     syncing,
     verifying,
@@ -53,12 +54,14 @@ from zshash.collection.results import (
     Found,
     Group,
     Relocated,
+    Removed,
     Synced,
     Verified,
     View,
 )
 from zshash.collection.storage.files import is_model
 from zshash.collection.storage.remote import check_free
+from zshash.collection.storage.removed import Removal
 from zshash.collection.storage.rows import Ids, Item
 from zshash.collection.storage.store import Store
 from zshash.images import Extractor, PictureReader
@@ -417,36 +420,77 @@ class Collection:
         )
         return adding.add_codes(self._store, codes, columns, model)
 
-    def remove(self, ids: ArrayLike) -> int:
-        """Remove items and return their number; if an id is unknown, nothing is removed."""
-        wanted = np.unique(items.check_ids(ids))
-        items.remove(self._store, wanted)
-        return len(wanted)
+    def remove(self, ids: ArrayLike, *, undo: bool = True) -> Removed:
+        """Remove items; if an id is unknown, nothing is removed. Files of pictures stay.
+
+        Parameters
+        ----------
+        ids : list of int
+        undo : bool
+            Keep the items, so that `restore` can bring them back, until `compact` or until more
+            than 100,000 items are kept; the first ones are forgotten then. Copies of pictures that
+            `add_files` has made are kept as long. Without this, all is gone at once.
+
+        Returns
+        -------
+        Removed
+            The number of items, with the `key` that restores them.
+        """
+        return removing.remove(self._store, np.unique(items.check_ids(ids)), undo=undo)
+
+    def restore(self, removed: Removed | str) -> Ids:
+        """Undo a removal: the items come back under their ids, with all that they had.
+
+        Another process may have removed them. Items that another model has encoded get codes of the
+        present one.
+
+        Parameters
+        ----------
+        removed : Removed or str
+            What `remove` has returned, or its `key`.
+
+        Returns
+        -------
+        ndarray of int64
+            Ids of the items.
+
+        Raises
+        ------
+        CollectionError
+            If nothing is kept under the key, or the picture of an item was added again: then
+            nothing is restored.
+        """
+        key = removed.key if isinstance(removed, Removed) else removed
+        return removing.restore(self._store, key or "")
+
+    def removals(self) -> list[Removal]:
+        """Removals that `restore` can undo, the last one first."""
+        return removing.list_removals(self._store)
 
     def find(self, where: str) -> Ids:
         """Ids of the items that meet a condition, such as ``label = 'cat' and year > 2015``."""
         return filtering.find(self._store, where)
 
-    def label(
-        self, ids: ArrayLike, labels: str | Sequence[str] | None, *, add: bool = False
-    ) -> int:
-        """Give items other labels, all of them in one transaction.
+    def label(self, ids: ArrayLike, labels: str | Sequence[str] | None, *, how: str = "set") -> int:
+        """Give items labels, or take some away, all in one transaction.
 
         Parameters
         ----------
         ids : list of int
             If one of them is unknown, nothing is changed.
         labels : str, list of str or None
-            The labels that the items have from now on; None or an empty list takes them away.
-        add : bool
-            Whether the items keep the labels that they have.
+            By default the labels that the items have from now on; None or an empty list takes all
+            away.
+        how : {"set", "also", "without"}
+            Whether the labels take the place of those that the items have ("set"), come beside them
+            ("also"), or are taken away from them ("without").
 
         Returns
         -------
         int
             Number of items whose labels have changed.
         """
-        return labelling.label(self._store, np.unique(items.check_ids(ids)), labels, add)
+        return labelling.label(self._store, np.unique(items.check_ids(ids)), labels, how)
 
     def unknown_fields(self, where: str) -> list[str]:
         """Metadata keys in a condition that no item has: most likely they are misspelled."""

@@ -26,6 +26,7 @@ __all__ = [
     "Group",
     "Match",
     "Relocated",
+    "Removed",
     "Synced",
     "Verified",
     "View",
@@ -186,6 +187,42 @@ class Added(NamedTuple):
 
     def __repr__(self) -> str:
         return _told(self, "ids", "duplicates", "failures")
+
+
+class Removed(int):
+    """Number of items that were removed, and what restores them.
+
+    Attributes
+    ----------
+    ids : ndarray of int64
+        Ids of the items.
+    key : str or None
+        What `Collection.restore` takes; None if they can not be restored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> removed = Removed(np.array([3, 9]), "17-5f3a9c01")
+    >>> removed == 2, removed.ids.tolist(), removed
+    (True, [3, 9], <Removed 2 items, key='17-5f3a9c01'>)
+    """
+
+    ids: Ids
+    key: str | None
+
+    def __new__(cls, ids: Ids, key: str | None = None) -> "Removed":  # noqa: D102, as in int
+        removed = super().__new__(cls, len(ids))
+        removed.ids, removed.key = ids, key
+        return removed
+
+    def __getnewargs__(self) -> tuple[Ids, str | None]:  # type: ignore[override]
+        return self.ids, self.key
+
+    def __repr__(self) -> str:
+        return f"<Removed {int(self):,} items, key={self.key!r}>"
+
+    def __str__(self) -> str:
+        return str(int(self))
 
 
 class Group(NamedTuple):

@@ -3,7 +3,6 @@
 from typing import Any
 
 from zshash.collection import Collection
-from zshash.web.errors import ApiError
 from zshash.web.orders import LabelOrder, RemoveOrder, RestoreOrder
 
 __all__ = ["Changes"]
@@ -22,14 +21,14 @@ class Changes:
 
     def remove(self, order: RemoveOrder) -> dict[str, Any]:
         """Remove items."""
-        self._collection.remove(order.ids)
-        return {"removed": sorted(set(order.ids)), "undo": None}
+        removed = self._collection.remove(order.ids)
+        return {"removed": removed.ids.tolist(), "undo": removed.key}
 
     def restore(self, order: RestoreOrder) -> dict[str, Any]:
-        """Undo a removal."""
-        raise ApiError(404, f"nothing is kept under the key {order.undo!r}")
+        """Undo a removal, also one that another process of the server has made."""
+        return {"restored": self._collection.restore(order.undo).tolist()}
 
     def label(self, order: LabelOrder) -> dict[str, Any]:
         """Give items a label, or take labels away."""
-        changed = self._collection.label(order.ids, order.label, add=order.how == "also")
+        changed = self._collection.label(order.ids, order.label, how=order.how)
         return {"labelled": sorted(set(order.ids)), "changed": changed}

@@ -14,6 +14,7 @@ __all__ = ["WRONG", "ApiError", "Busy", "describe"]
 
 WRONG = (ValueError, TypeError, ArithmeticError, MissingExtra, MilvusError)
 """Errors that the package raises for an input it can not use or an index it can not reach."""
+ABSENT = ("there is no item", "nothing is kept under the key")
 SECONDS = 5  # Retry-After, where the index does not answer
 log = logging.getLogger("zshash.web")
 
@@ -58,7 +59,7 @@ def describe(error: Exception, folders: Iterable[Path]) -> ApiError:
         status = 409
     elif isinstance(error, DamagedError):
         status = 500
-    elif isinstance(error, CollectionError) and "there is no item" in str(error):
+    elif isinstance(error, CollectionError) and any(text in str(error) for text in ABSENT):
         status = 404
     text = str(error)
     for folder in folders:

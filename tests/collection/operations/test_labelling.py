@@ -31,7 +31,7 @@ def test_labels_are_given_changed_and_taken_away(labelled):
 
 
 def test_a_label_is_added_beside_others_once(labelled):
-    assert labelled.label([1, 2, 2], " sofa ", add=True) == 1
+    assert labelled.label([1, 2, 2], " sofa ", how="also") == 1
     assert labels_of(labelled) == [["cat"], ["cat", "sofa"], ["sofa"], ["dog"]]
 
 
@@ -92,3 +92,16 @@ def test_readers_see_all_new_labels_or_none(photos, X):
     is_done.set()
     thread.join()
     assert seen <= {json.dumps({word: len(X)}) for word in ["", *"abcdefgh"]}
+
+
+def test_one_of_several_labels_is_taken_away(labelled):
+    labelled.label([0, 1, 2], ["pet", "tiger", "home"])
+    labelled.label([2], "home")
+    assert labelled.label([0, 1, 2, 2], "tiger", how="without") == 2
+    assert [labelled[number].labels for number in (0, 1, 2)] == [("pet", "home")] * 2 + [("home",)]
+    assert labelled.label([0], ["pet", "home", "sofa"], how="without") == 1
+    assert labelled[0].labels == ()
+    assert labelled.label([0], None, how="without") == 0
+    assert labelled.verify() == []
+    with pytest.raises(ValueError, match="how is set, also or without, not 'never'"):
+        labelled.label([0], "a", how="never")

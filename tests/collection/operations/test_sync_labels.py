@@ -27,7 +27,7 @@ def test_labels_can_be_kept(album, pictures):
 
 def test_labels_given_by_hand_stay(album, pictures):
     album.add(pictures)
-    album.label([0], "sofa", add=True)
+    album.label([0], "sofa", how="also")
     album.label([1], "Tom")
     album.label([2], None)
     (pictures / "cat").rename(pictures / "tiger")

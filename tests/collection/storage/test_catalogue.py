@@ -37,7 +37,7 @@ def test_how_it_is_kept(closed):
     with closing(sqlite3.connect(closed / "catalogue.sqlite")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert connection.execute("PRAGMA application_id").fetchone() == (0x7A736863,)
-        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (4,)
     with Collection.open(closed) as photos:
         connection = photos._store.catalogue.connection
         assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
@@ -47,47 +47,47 @@ def test_how_it_is_kept(closed):
 
 
 def test_a_later_version_is_refused(closed):
-    edit(closed, "PRAGMA user_version = 4")
+    edit(closed, "PRAGMA user_version = 5")
     before = (closed / "catalogue.sqlite").read_bytes()
-    with pytest.raises(CollectionError, match=r"written by a later zshash .format 4.*: upgrade"):
+    with pytest.raises(CollectionError, match=r"written by a later zshash .format 5.*: upgrade"):
         Collection.open(closed)
     assert (closed / "catalogue.sqlite").read_bytes() == before
 
 
 def test_an_earlier_version_is_brought_up_to_date(closed, monkeypatch):
-    def to_four(connection):
+    def to_five(connection):
         connection.execute("CREATE TABLE more (x)")
         connection.execute("INSERT INTO more SELECT id FROM items")
 
-    def to_five(connection):
+    def to_six(connection):
         connection.execute("UPDATE more SET x = x + 1")
 
-    monkeypatch.setattr(catalogue, "FORMAT_VERSION", 5)
-    monkeypatch.setattr("zshash.collection.storage.store.FORMAT_VERSION", 5)
-    monkeypatch.setattr(catalogue, "MIGRATIONS", {3: to_four, 4: to_five})
+    monkeypatch.setattr(catalogue, "FORMAT_VERSION", 6)
+    monkeypatch.setattr("zshash.collection.storage.store.FORMAT_VERSION", 6)
+    monkeypatch.setattr(catalogue, "MIGRATIONS", {4: to_five, 5: to_six})
     with Collection.open(closed) as photos:
         assert len(photos) == 60
         connection = photos._store.catalogue.connection
         assert connection.execute("SELECT sum(x) FROM more").fetchone() == (sum(range(1, 61)),)
         assert photos.verify() == []
-    assert version(closed) == 5
+    assert version(closed) == 6
 
 
 def test_a_migration_that_fails_leaves_all_as_it_was(closed, monkeypatch):
-    def to_four(connection):
+    def to_five(connection):
         connection.execute("DELETE FROM items")
         raise sqlite3.OperationalError("no such thing")
 
     with monkeypatch.context() as patch:
-        patch.setattr(catalogue, "FORMAT_VERSION", 4)
-        patch.setattr("zshash.collection.storage.store.FORMAT_VERSION", 4)
-        patch.setattr(catalogue, "MIGRATIONS", {3: to_four})
+        patch.setattr(catalogue, "FORMAT_VERSION", 5)
+        patch.setattr("zshash.collection.storage.store.FORMAT_VERSION", 5)
+        patch.setattr(catalogue, "MIGRATIONS", {4: to_five})
         with pytest.raises(CollectionError, match="no such thing"):
             Collection.open(closed)
         patch.setattr(catalogue, "MIGRATIONS", {})
-        with pytest.raises(CollectionError, match="its format 3 is no longer known"):
+        with pytest.raises(CollectionError, match="its format 4 is no longer known"):
             Collection.open(closed)
-    assert version(closed) == 3
+    assert version(closed) == 4
     with Collection.open(closed) as photos:
         assert len(photos) == 60
         assert photos.verify() == []

@@ -6,17 +6,17 @@ told. A file goes before its item: after a crash between them the item is left, 
 """
 
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from zshash._interrupts import check
-from zshash.collection.operations import items
 from zshash.collection.operations.choosing import Choice, Picture
 from zshash.collection.operations.copies import came_as_bytes
 from zshash.collection.operations.pictures import Look, look_at
+from zshash.collection.operations.removing import remove
 from zshash.collection.operations.same_files import put_same_files
 from zshash.collection.storage.rows import Item
 from zshash.collection.storage.store import Store
@@ -44,29 +44,36 @@ class Cleared:
         Size of these files.
     failures : list of str
         What stays, and why, a sentence each.
+    undo : str or None
+        What `Collection.restore` takes to bring the items back; None if files were deleted.
     """
 
     removed: list[int] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     bytes: int = 0
     failures: list[str] = field(default_factory=list)
+    undo: str | None = None
 
 
 def clear(store: Store, choices: Iterable[Choice], *, delete_files: bool = False) -> Cleared:
     """Remove the other pictures of each choice, and delete their files if that is wanted."""
     done = Cleared()
     with store.writing():
+        going = list[int]()
         for choice in choices:
             check()
             if delete_files:
                 _delete(store, choice, done)
             else:
-                _remove(store, choice, done)
+                going += _removable(store, choice, done)
+        if going:
+            done.undo = remove(store, np.unique(going)).key
+            done.removed += going
     return done
 
 
-def _remove(store: Store, choice: Choice, done: Cleared) -> None:
-    """Remove items whose files are elsewhere; whoever has no other file stays."""
+def _removable(store: Store, choice: Choice, done: Cleared) -> list[int]:
+    """Ids of items whose files are elsewhere; whoever has no other file stays."""
     going = []
     for own in choice.others:
         if not _is_as_before(store, own.item):
@@ -75,13 +82,7 @@ def _remove(store: Store, choice: Choice, done: Cleared) -> None:
             done.failures.append(f"item {own.item.id}: the collection has its only file")
         else:
             going.append(own.item.id)
-    _take_out(store, going, done)
-
-
-def _take_out(store: Store, ids: Sequence[int], done: Cleared) -> None:
-    if ids:
-        items.remove(store, np.array(ids, dtype=np.int64))
-        done.removed += ids
+    return going
 
 
 def _is_as_before(store: Store, item: Item) -> bool:
@@ -103,7 +104,9 @@ def _delete(store: Store, choice: Choice, done: Cleared) -> None:
         for own in choice.others
         if _delete_copies(store, own, kept, done) and _delete_own(store, own, kept, done)
     ]
-    _take_out(store, gone, done)
+    if gone:
+        remove(store, np.unique(gone), undo=False)
+        done.removed += gone
 
 
 def _delete_copies(store: Store, own: Picture, kept: Picture, done: Cleared) -> bool:

@@ -1,11 +1,11 @@
 """Pictures that came as bytes: the collection keeps a copy of each in its own folder.
 
 A copy is named after the hash of its content, so it is found wherever the folder is moved to. It
-is written before its item is in the catalogue, and deleted after its item is removed. Copies that
-an interruption leaves behind are deleted by `compact`.
+is written before its item is in the catalogue. It stays as long as its item can be restored, and
+`compact` deletes it then, like copies that an interruption leaves behind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,13 @@ from zshash.collection.operations.inputs import Columns
 from zshash.collection.operations.writing import Report
 from zshash.collection.results import Added
 from zshash.collection.storage.files import COPIES, delete, sync_folder
+from zshash.collection.storage.removed import contents_kept
 from zshash.collection.storage.rows import Item, content_of
 from zshash.collection.storage.store import Store
-from zshash.collection.storage.tables import items_of, rows_where, whole_rows_of
+from zshash.collection.storage.tables import items_of, rows_where
 from zshash.datasets import Pictures
 
-__all__ = ["add_files", "came_as_bytes", "copies_of", "is_own_copy", "orphans", "picture"]
+__all__ = ["add_files", "came_as_bytes", "is_own_copy", "orphans", "picture", "unneeded"]
 
 
 def add_files(store: Store, files: Any, labels: Any, metadata: Any) -> Added:
@@ -124,15 +125,16 @@ def orphans(store: Store) -> list[Path]:
     return [path for path in folder.iterdir() if path.name not in there]
 
 
-def copies_of(store: Store, ids: Sequence[int]) -> list[Path]:
-    """Paths of the collection's own copies of the items' pictures; damaged items are left out.
+def unneeded(store: Store, contents: Iterable[bytes | None]) -> list[Path]:
+    """Paths of copies with the given contents that neither items nor removed items need.
 
     They are for deleting: they lead into the folder itself, whatever has its name by now.
     """
     folder = store.home / COPIES
-    if not folder.is_dir():
+    given = {content for content in contents if content is not None}
+    there = {content for content in given if (folder / content.hex()).is_file()}
+    if not there:
         return []
     with store.looking() as connection:
-        rows = whole_rows_of(connection, ids).values()
-    contents = [row.content for row in rows if row.content is not None]
-    return [path for path in (folder / content.hex() for content in contents) if path.is_file()]
+        needed = set(store.known(there)) | contents_kept(connection, there)
+    return [folder / content.hex() for content in there - needed]

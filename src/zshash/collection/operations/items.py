@@ -1,4 +1,4 @@
-"""Items by their ids: read from the catalogue and checked against the index, or removed."""
+"""Items by their ids: read from the catalogue and checked against the index."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zshash.collection.errors import CollectionError, DamagedError
-from zshash.collection.operations.copies import copies_of
-from zshash.collection.storage.files import delete
 from zshash.collection.storage.rows import Ids, Item
 from zshash.collection.storage.state import State
 from zshash.collection.storage.store import Store
 from zshash.collection.storage.tables import blobs, checksums, items_of, whole_rows_of
 
-__all__ = ["check_ids", "check_known", "items", "pictured", "remove", "thumbnail", "thumbnails"]
+__all__ = [
+    "check_ids",
+    "check_known",
+    "check_removable",
+    "items",
+    "pictured",
+    "thumbnail",
+    "thumbnails",
+]
 
 
 def check_ids(ids: ArrayLike) -> Ids:
@@ -84,17 +90,8 @@ def _are_damaged(store: Store, ids: Ids) -> NDArray[np.bool_]:
     return np.isin(ids, [number for number in there if number not in whole])
 
 
-def remove(store: Store, ids: Ids) -> None:
-    """Remove items, which must all be there, and the copies of their pictures.
-
-    Damaged items can be removed, too; then the copies of their pictures stay until `compact`.
-    """
-    with store.writing():
-        unknown = _unknown(store, ids)
-        strange = unknown[~_are_damaged(store, unknown)] if len(unknown) else unknown
-        check_known(store, strange, ", so nothing was removed")
-        if len(ids):
-            own = copies_of(store, ids.tolist())
-            with store.changing() as change:
-                change.remove(ids.tolist())
-            delete(own)
+def check_removable(store: Store, ids: Ids) -> None:
+    """Refuse ids that no item has, not even a damaged one."""
+    unknown = _unknown(store, ids)
+    strange = unknown[~_are_damaged(store, unknown)] if len(unknown) else unknown
+    check_known(store, strange, ", so nothing was removed")

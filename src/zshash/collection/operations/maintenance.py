@@ -18,7 +18,7 @@ MOST_NAMED = 20  # files that could not be read
 
 
 def compact(store: Store) -> dict[str, Any]:
-    """Make the folder as small as it can be.
+    """Make the folder as small as it can be; items that were removed can not be restored then.
 
     The snapshot is written first: after that, the log of changes is no longer needed. If this is
     interrupted, the next call does the rest.
@@ -31,11 +31,13 @@ def compact(store: Store) -> dict[str, Any]:
     with store.writing() as state, store.alone():
         before, left = bytes_used(store.folder), orphans(store)
         store.save()
-        if store.is_saved:
-            with store.catalogue.writing() as connection:
+        with store.catalogue.writing() as connection:
+            connection.execute("DELETE FROM removed")
+            emptied = replace(state, removed=Tally())
+            if store.is_saved:
                 connection.execute("DELETE FROM changes")
-                emptied = replace(state, base=state.generation, changes=Tally())
-                store.catalogue.put_state(emptied)
+                emptied = replace(emptied, base=state.generation, changes=Tally())
+            store.catalogue.put_state(emptied)
         connection = store.catalogue.connection
         connection.execute("VACUUM")
         is_busy = _empty_log(connection)
@@ -75,6 +77,7 @@ def describe(store: Store) -> dict[str, Any]:
             "features": state.features.n,
             "thumbnails": state.thumbnails.n,
             "index": str(store.address or MEMORY),
+            "removed": state.removed.n,
             "next id": state.next_id,
             "generation": state.generation,
             "format": store.catalogue.version,

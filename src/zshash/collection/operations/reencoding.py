@@ -22,7 +22,7 @@ from zshash.collection.storage.tables import blobs, check_rows
 from zshash.datasets import Pictures
 from zshash.learning.model import Model
 
-__all__ = ["check_possible", "features_of", "reencode"]
+__all__ = ["check_possible", "extracted", "features_of", "reencode"]
 
 AT_ONCE = 1024
 
@@ -87,7 +87,7 @@ def _rewrite(store: Store, model: Model, file: bytes, known: Vectors) -> tuple[i
         for rows in _pages(connection, store.folder):
             kept = _stored(store, model, connection, [row for row in rows if row.id not in known])
             vectors = {row.id: known[row.id] for row in rows if row.id in known} | kept
-            fresh = _extracted(store, model, [row for row in rows if row.id not in vectors])
+            fresh = extracted(store, model, [row for row in rows if row.id not in vectors])
             if fresh:
                 ids = np.array(list(fresh), dtype=np.int64)
                 change.put("features", to_stored(store.about, ids, np.stack(list(fresh.values()))))
@@ -120,7 +120,7 @@ def features_of(store: Store, model: Model, rows: Sequence[Row]) -> Vectors:
     """Features of items by id: those that the collection keeps, else those of their pictures."""
     with store.looking() as connection:
         kept = _stored(store, model, connection, rows)
-    return kept | _extracted(store, model, [row for row in rows if row.id not in kept])
+    return kept | extracted(store, model, [row for row in rows if row.id not in kept])
 
 
 def _recoded(row: Row, code: NDArray[np.uint8]) -> Row:
@@ -170,8 +170,13 @@ def _picture(store: Store, row: Row) -> Path | None:
         return None
 
 
-def _extracted(store: Store, model: Model, rows: Sequence[Row]) -> Vectors:
-    """Features of the items' pictures, which must not have changed since they were added."""
+def extracted(
+    store: Store, model: Model, rows: Sequence[Row], what: str = "encoded again"
+) -> Vectors:
+    """Features of the items' pictures, which must not have changed since they were added.
+
+    Otherwise the message says that nothing was done, which is `what`.
+    """
     if not rows:
         return {}
     paths, looks = [], []
@@ -181,11 +186,11 @@ def _extracted(store: Store, model: Model, rows: Sequence[Row]) -> Vectors:
         if isinstance(look, Look) and row.size is not None and look.content != row.content:
             look = f"{path}: changed since it was added: sync its folder first"
         if path is None or not isinstance(look, Look):
-            raise CollectionError(f"{store.folder}: nothing was encoded again: {look}")
+            raise CollectionError(f"{store.folder}: nothing was {what}: {look}")
         paths.append(path)
         looks.append(look)
     drawn = extract(model, Pictures(tuple(paths)), looks)
     for reason in drawn.failures.values():
-        raise CollectionError(f"{store.folder}: nothing was encoded again: {reason}")
+        raise CollectionError(f"{store.folder}: nothing was {what}: {reason}")
     features = as_kept(store.about, drawn.features)
     return {rows[place].id: features[at] for at, place in enumerate(drawn.rows)}

@@ -26,6 +26,7 @@ from zshash.collection.storage.catalogue import Catalogue
 from zshash.collection.storage.change import BESIDE
 from zshash.collection.storage.checking import FETCH, lenient
 from zshash.collection.storage.mirror import Mirror
+from zshash.collection.storage.removed import is_whole_kept
 from zshash.collection.storage.rows import COLUMNS, is_whole
 from zshash.collection.storage.state import MODULUS, State, Tally
 from zshash.collection.storage.store import Store
@@ -154,6 +155,22 @@ def _check_beside(
             yield f"item {number}: it has an entry in {table}, but there is no such item"
 
 
+def _check_removed(
+    catalogue: Catalogue, connection: sqlite3.Connection, state: State
+) -> Iterator[str]:
+    if not catalogue.has_table("removed"):
+        return
+    n, digest = 0, 0
+    for row in connection.execute("SELECT * FROM removed ORDER BY id"):
+        n += 1
+        digest += row[3] if isinstance(row[3], int) else 0
+        if not is_whole_kept(row):
+            yield (
+                f"removed item {row[0]} is damaged: it can not be restored, and compact forgets it"
+            )
+    yield from _compare("removed", Tally(n, digest % MODULUS), state.removed)
+
+
 def _compare(table: str, found: Tally, wanted: Tally) -> Iterator[str]:
     if found.n != wanted.n:
         yield f"{table}: {found.n} rows, but there should be {wanted.n}"
@@ -185,4 +202,10 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(same)
 
 
-_TABLES: tuple[Check, ...] = (_check_file, _check_items, _check_beside, _check_changes)
+_TABLES: tuple[Check, ...] = (
+    _check_file,
+    _check_items,
+    _check_beside,
+    _check_changes,
+    _check_removed,
+)

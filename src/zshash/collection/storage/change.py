@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from zshash.collection.errors import CollectionError, OtherModel
 from zshash.collection.storage.removal import counted_checksums
+from zshash.collection.storage.removed import Kept, drop_kept, put_kept
 from zshash.collection.storage.rows import Ids, Row
 from zshash.collection.storage.state import State, Tally
 from zshash.collection.storage.tables import (
@@ -165,6 +166,25 @@ class Change:
         for table in BESIDE:
             self.forget(table, ids)
         self.removed += ids
+
+    def keep(self, removed: Sequence[Kept]) -> None:
+        """Keep items that `remove` is about to remove, so that they can be restored."""
+        written = put_kept(self._connection, self.state.generation, removed)
+        self._tally("removed", self.state.removed.plus(written))
+
+    def drop(self, generation: int) -> list[bytes]:
+        """Forget the items that a generation has removed; return their contents."""
+        dropped, contents = drop_kept(self._connection, generation)
+        self._tally("removed", self.state.removed.minus(dropped))
+        return contents
+
+    def restore(self, rows: Sequence[Row], codes: NDArray[np.uint8], model: str) -> None:
+        """Insert rows of removed items under the ids that they had."""
+        self.check_model(model)
+        put_rows(self._connection, rows)
+        self._log({row.id: row.checksum for row in rows})
+        self._tally("items", self.state.items.plus(row.checksum for row in rows))
+        self._index(np.array([row.id for row in rows], dtype=np.int64), codes)
 
     def _have_these_codes(self, rows: Sequence[Row]) -> bool:
         found: dict[int, bytes] = {}

@@ -121,9 +121,6 @@ class Contents(Following):
         later = [number for number, own in self._tail.items() if own in hashes]
         return sorted([*self._ids[places].tolist(), *later])
 
-    def _affected(self, ids: Iterable[int]) -> list[int]:
-        return list(ids)
-
     def _replace(self, folder: Path, ids: Sequence[int], rows: dict[int, Row]) -> None:
         if ids:
             keep = ~np.isin(self._ids, ids)

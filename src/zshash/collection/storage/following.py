@@ -3,7 +3,7 @@
 import sqlite3
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from zshash.collection.storage.rows import Row
@@ -34,12 +34,8 @@ class Following(ABC):
         """Number of items in the copy."""
 
     @abstractmethod
-    def _affected(self, ids: Iterable[int]) -> list[int]:
-        """Those of the changed items that the copy has to replace."""
-
-    @abstractmethod
     def _replace(self, folder: Path, ids: Sequence[int], rows: dict[int, Row]) -> None:
-        """Remove items from the copy, and add those that still have rows."""
+        """Remove items that are in the copy, and add those that have rows."""
 
     @abstractmethod
     def _add(self, folder: Path, rows: Sequence[Row]) -> None:
@@ -64,7 +60,7 @@ class Following(ABC):
             if number < self.next_id:
                 deltas[number] += delta
         self.generation = UNKNOWN
-        changed = self._affected(deltas)
+        changed = list(deltas)
         self._replace(folder, changed, rows_of(connection, folder, changed))
         self.digest = (self.digest + sum(deltas.values())) % MODULUS
         self._read_tail(connection, folder)

@@ -133,9 +133,7 @@ class Mirror(Follower):
     ) -> None:
         """Apply what this process has just written to the catalogue."""
         self.generation = UNKNOWN
-        there = self._affected(removed)  # damage may have given a row another id
-        if there:
-            self.index.remove(there)
+        self._discard(removed)
         if added is not None:
             self.index.add(added[1], added[0])
         self.generation, self.next_id = state.generation, state.next_id
@@ -154,13 +152,15 @@ class Mirror(Follower):
                 return number
         return None
 
-    def _affected(self, ids: Iterable[int]) -> list[int]:
-        return [number for number in ids if number in self.index]
+    def _discard(self, ids: Iterable[int]) -> None:
+        """Remove those that are there: damage may have given a row another id."""
+        there = [number for number in ids if number in self.index]
+        if there:
+            self.index.remove(there)
 
     def _replace(self, folder: Path, ids: Sequence[int], rows: dict[int, Row]) -> None:
-        if ids:
-            self.index.remove(ids)
-            self._add(folder, list(rows.values()))
+        self._discard(ids)
+        self._add(folder, list(rows.values()))
 
     def _take(self, ids: Ids, codes: NDArray[np.uint8]) -> None:
         self.index.add(codes, ids)

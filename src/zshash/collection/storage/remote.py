@@ -237,9 +237,6 @@ class Remote(Follower):
                 "zshash verify lists what is wrong"
             )
 
-    def _affected(self, ids: Iterable[int]) -> list[int]:
-        return list(ids)
-
     def _replace(self, folder: Path, ids: Sequence[int], rows: dict[int, Row]) -> None:
         self.index.discard(np.array([own for own in ids if own not in rows], dtype=np.int64))
         self._add(folder, list(rows.values()))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 __all__ = ["EARLIER", "FORMAT_VERSION", "MIGRATIONS", "SCHEMA"]
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 SCHEMA = {
     "settings": """CREATE TABLE settings (
   key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
@@ -37,18 +37,28 @@ SCHEMA = {
   generation INTEGER NOT NULL, id INTEGER NOT NULL, delta INTEGER NOT NULL,
   checksum INTEGER NOT NULL, PRIMARY KEY (generation, id)
 ) WITHOUT ROWID""",
+    # Whole items that were removed, under the generation that removed them: they can be restored.
+    "removed": """CREATE TABLE removed (
+  id INTEGER PRIMARY KEY, removal INTEGER NOT NULL, content BLOB, checksum INTEGER NOT NULL,
+  value BLOB NOT NULL
+)""",
+    "removed_by_removal": "CREATE INDEX removed_by_removal ON removed (removal)",
+    "removed_by_content": "CREATE INDEX removed_by_content ON removed (content)"
+    " WHERE content IS NOT NULL",
 }
 
+NEW_IN_4 = ("removed", "removed_by_removal", "removed_by_content")
 NEW_IN_3 = ("prints", "same_files")
 EARLIER: dict[int, dict[str, str | None]] = {
     1: {
-        **dict.fromkeys(NEW_IN_3),
+        **dict.fromkeys((*NEW_IN_3, *NEW_IN_4)),
         "changes": """CREATE TABLE changes (
   generation INTEGER NOT NULL, id INTEGER NOT NULL, delta INTEGER NOT NULL,
   PRIMARY KEY (generation, id)
 ) WITHOUT ROWID""",
     },
-    2: dict.fromkeys(NEW_IN_3),
+    2: dict.fromkeys((*NEW_IN_3, *NEW_IN_4)),
+    3: dict.fromkeys(NEW_IN_4),
 }
 """For each earlier format the tables that were different; None for tables that it has not."""
 
@@ -65,5 +75,15 @@ def _to_3(connection: sqlite3.Connection) -> None:
         connection.execute(SCHEMA[table])
 
 
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _to_2, 2: _to_3}
+def _to_4(connection: sqlite3.Connection) -> None:
+    """Add a table for items that are removed from now on."""
+    for table in NEW_IN_4:
+        connection.execute(SCHEMA[table])
+
+
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: _to_2,
+    2: _to_3,
+    3: _to_4,
+}
 """For each earlier format the function that brings its tables to the next one."""

@@ -7,6 +7,7 @@ from typing import Any, Self
 __all__ = ["State", "Tally"]
 
 MODULUS = 2**64
+TABLES = ("items", "thumbnails", "features", "changes", "prints", "same_files", "removed")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class State:
         The generation since which `changes` lists every row that was changed or removed.
     next_id : int
         Id of the next item; ids are never used twice.
-    items, thumbnails, features, changes, prints, same_files : Tally
+    items, thumbnails, features, changes, prints, same_files, removed : Tally
         Tallies of the rows of these tables.
     """
 
@@ -66,6 +67,7 @@ class State:
     changes: Tally = Tally()
     prints: Tally = Tally()
     same_files: Tally = Tally()
+    removed: Tally = Tally()
 
     def to_json(self) -> dict[str, Any]:
         """The state as values that JSON can hold."""
@@ -76,11 +78,12 @@ class State:
         """Undo `to_json`; TypeError or ValueError if `value` is not a state.
 
         A state of format 1 has no tally of `changes`. Rows of that log have no checksums, so `base`
-        then says that nobody follows it. Before format 3 there were no `prints` and `same_files`.
+        then says that nobody follows it. Before format 3 there were no `prints` and `same_files`,
+        before format 4 there was no `removed`.
         """
         facts = dict(value)
         if "changes" not in facts:
             facts |= {"changes": {}, "base": facts["generation"]}
-        for name in ("items", "thumbnails", "features", "changes", "prints", "same_files"):
+        for name in TABLES:
             facts[name] = Tally(**facts.get(name, {}))
         return cls(**facts)
