@@ -46,6 +46,20 @@ SERVICES = "zshash.services"
     "too; then every request needs the token. May be repeated.",
 )
 @click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Origin, such as https://app.example.org, whose pages may ask this server from a browser. "
+    "May be repeated. * allows all pages, also to read an album that needs no token to be read.",
+)
+@click.option(
+    "--log",
+    metavar="FILE",
+    help="Write a line of JSON for each request to this file; - is standard output. What people "
+    "search for is not in it.  [default: no log]",
+)
+@click.option(
     "--max-bytes",
     "bytes",
     default=20 * 2**20,
