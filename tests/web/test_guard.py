@@ -181,9 +181,9 @@ def test_every_answer_has_the_headers_that_restrain_browsers(serving, monkeypatc
     def fail(*_):
         raise RuntimeError("a secret of the server")
 
+    client = serving(writable=True, token=TOKEN, bytes=1000)
     monkeypatch.setattr(ServedCollection, "item", fail)
     monkeypatch.setattr(ServedCollection, "prepare", fail)
-    client = serving(writable=True, token=TOKEN, bytes=1000)
     tag = client.get("/static/app.js").headers["etag"]
     answers = {
         200: client.get("/"),
