@@ -4,13 +4,14 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zshash.codes import check_codes, code_bytes, unpack
+from zshash.collection.operations.likeness import NEAR, likeness
 from zshash.collection.operations.queries import Query, Sample
 from zshash.collection.results import Found, Match, Thumbnails
 from zshash.collection.storage.rows import Ids, Item
@@ -76,6 +77,8 @@ class Asked:
         Features of pictures, samples and items, by row.
     valued : set of int
         Rows of the queries that have real values.
+    likeness : dict of int to float
+        How much the best items look like the query, by row, once `rank` has compared it with all.
     """
 
     model: Model
@@ -87,6 +90,7 @@ class Asked:
     failures: dict[int, str]
     features: Features
     valued: set[int]
+    likeness: dict[int, float] = field(default_factory=dict)
 
     def take_items(self, codes_of: Callable[[Sequence[int]], NDArray[np.uint8]]) -> None:
         """Fill in the codes of queries for items.
@@ -106,6 +110,7 @@ class Asked:
         rankings: Sequence[Ranking],
         items: Mapping[int, Item],
         pictured: set[int],
+        nothing: Sequence[bool | None],
         thumbnails: Thumbnails | None = None,
     ) -> list[Found]:
         """Matches of each query: the items of its ranking, with scores and bits."""
@@ -127,6 +132,7 @@ class Asked:
                     values=self.values_of(row),
                     pictured=pictured,
                     reading=self.readings.get(row),
+                    nothing=self._is_nothing(row, nothing[row]),
                     failure=self.failures.get(row),
                     thumbnails=thumbnails,
                 )
@@ -142,6 +148,10 @@ class Asked:
         """Real values of a query, or None where it has none, and for names."""
         is_known = row in self.valued and not self._is_named(row)
         return self.values[row] if is_known else None
+
+    def _is_nothing(self, row: int, nothing: bool | None) -> bool | None:
+        reading = self.readings.get(row)
+        return reading.nothing if reading is not None and reading.is_plain else nothing
 
     def _is_named(self, row: int) -> bool:
         return row in self.names or row in self.readings
@@ -182,9 +192,12 @@ class Asked:
     def _by_bits(self, index: CodeIndex, n: int) -> Iterator[tuple[int, Ranking]]:
         rows = [row for row in self._rows(real=False) if not self.queries[row].is_ball]
         if rows:
-            reach = max(self.queries[row].reach for row in rows)
+            reach = self._reach(rows)
             near = zip(rows, *index.search(self.codes[rows], reach), strict=True)
             for row, bits, ids in near:
+                number = self.queries[row].item
+                if number is not None:
+                    self.likeness[row] = likeness(self._similarity(bits), ids, number)
                 yield row, self._near(row, bits, ids, n, index)
 
     def _near(
@@ -211,13 +224,20 @@ class Asked:
     def _by_values(self, index: CodeIndex, n: int) -> Iterator[tuple[int, Ranking]]:
         rows = self._rows(real=True)
         if rows:
-            reach = max(self.queries[row].reach for row in rows)
+            reach = self._reach(rows)
             values = self.values[rows]
             lengths = np.linalg.norm(values, axis=1) * np.sqrt(values.shape[1])
             products, ids = index.search_real(values, reach)
             cosines = products / np.where(lengths, lengths, 1.0)[:, None]
-            for row, scores, own in zip(rows, cosines, ids, strict=True):
+            sums = np.abs(values).sum(axis=1)
+            shares = products[:, : NEAR + 1] / np.where(sums, sums, np.nan)[:, None]
+            for place, (row, scores, own) in enumerate(zip(rows, cosines, ids, strict=True)):
+                self.likeness[row] = likeness(shares[place], own, self.queries[row].item)
                 yield row, _page(self.queries[row], scores, own, None, n, index)
+
+    def _reach(self, rows: Sequence[int]) -> int:
+        """Number of items to rank, which are enough to tell whether any looks like a query."""
+        return max(NEAR + 1, *(self.queries[row].reach for row in rows))
 
     def _similarity(self, bits: NDArray[np.int32]) -> NDArray[np.float64]:
         """Scores from numbers of differing bits."""

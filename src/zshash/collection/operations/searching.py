@@ -22,6 +22,7 @@ from zshash.collection.operations.features import Vectors as Features
 from zshash.collection.operations.features import features_of
 from zshash.collection.operations.filtering import find, meeting, subset
 from zshash.collection.operations.items import check_ids, check_known, items, pictured, thumbnails
+from zshash.collection.operations.likeness import are_nothing
 from zshash.collection.operations.queries import Query
 from zshash.collection.operations.ranking import Asked, Ranking, ask
 from zshash.collection.operations.reranking import rerank
@@ -203,7 +204,10 @@ def _rank(
 
     with interruptible():
         n = state.items.n if where is None else len(index)
-        return asked.rank(index, n, by_name, by_reading)
+        rankings = asked.rank(index, n, by_name, by_reading)
+    if where is not None:  # what is typical is told of all items
+        asked.likeness.clear()
+    return rankings
 
 
 def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Ranking]) -> list[Found]:
@@ -212,4 +216,5 @@ def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Rankin
     wanted = sorted({number for ranking in rankings for number in ranking.ids.tolist()})
     found = dict(zip(wanted, items(store, wanted), strict=True))
     small = pictured(store, state, wanted)
-    return asked.found(rankings, found, small, lambda ids: thumbnails(store, ids))
+    nothing = are_nothing(store, state, asked.likeness, len(rankings))
+    return asked.found(rankings, found, small, nothing, lambda ids: thumbnails(store, ids))
