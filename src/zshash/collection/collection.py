@@ -38,6 +38,8 @@ from zshash.collection.operations import (
 from zshash.collection.operations.choosing import Choice
 from zshash.collection.operations.clearing import Cleared
 from zshash.collection.operations.creating import specs_of
+from zshash.collection.operations.facets import FacetCounts
+from zshash.collection.operations.facets import facets as count_facets
 from zshash.collection.operations.fields import (
     check_contents,
     check_labels,
@@ -499,6 +501,10 @@ class Collection:
     def labels(self) -> dict[str, int]:
         """Number of items with each label, the most frequent first; "" counts those without."""
         return dict(filtering.label_counts(self._store))
+
+    def facets(self) -> FacetCounts:
+        """Number of items by month, by camera and by place."""
+        return count_facets(self._store)
 
     def items(self, ids: ArrayLike | None = None) -> list[Item]:
         """Items with the given ids, in the order of the ids; by default all items."""

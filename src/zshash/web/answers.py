@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 __all__ = [
     "AddedItems",
     "BatchResults",
+    "Facets",
     "Health",
     "Info",
     "Item",
@@ -157,6 +158,49 @@ class Items(BaseModel):
     offset: int
     limit: int
     items: list[Item]
+
+
+class YearCount(BaseModel):
+    """A year, and how many items are from it."""
+
+    year: int
+    items: int
+    where: str = Field(description="Condition that these items meet.")
+
+
+class MonthCount(YearCount):
+    """A month, and how many items are from it."""
+
+    month: int
+
+
+class CameraCount(BaseModel):
+    """A camera, and how many items were taken with it."""
+
+    camera: str
+    items: int
+    where: str = Field(description="Condition that these items meet.")
+
+
+class PlaceCount(BaseModel):
+    """A cell of a grid over the earth, and how many items were taken in it."""
+
+    latitude: float = Field(description="Degrees of the middle of the cell.")
+    longitude: float
+    items: int
+    where: str = Field(description="Condition that these items meet.")
+
+
+class Facets(BaseModel):
+    """What the collection can be narrowed by."""
+
+    years: list[YearCount] = Field(description="The latest first.")
+    months: list[MonthCount] = Field(description="The latest first.")
+    cameras: list[CameraCount] = Field(description="The most frequent first, at most 100.")
+    places: list[PlaceCount] = Field(
+        description="The most frequent first, at most 100; none unless the server was started to "
+        "show places."
+    )
 
 
 class LabelCount(BaseModel):
@@ -309,7 +353,7 @@ class Category(BaseModel):
 
 
 class Region(BaseModel):
-    """A part of the map that has a name; x and y are the middle of its upper edge, as of points."""
+    """A part of the map that has a name, at a place in the units of the points (0 to 65535)."""
 
     name: str
     x: int

@@ -30,6 +30,7 @@ from zshash.web.answers import to_json
 from zshash.web.atlas import items_left
 from zshash.web.batches import Batch, packed
 from zshash.web.errors import WRONG, ApiError, describe
+from zshash.web.facets import facets_told
 from zshash.web.private import check_condition, shown
 from zshash.web.queries import (
     Conditions,
@@ -214,7 +215,7 @@ class ServedCollection:
             "id": query.item,
             "model": found.model[:MODEL_DIGITS],
             "values": None if found.values is None else text_of_values(found.values),
-            "nothing": found.nothing,
+            "nothing": None if found.reading is None else found.reading.nothing,
         }
         if query.words:
             asked["words"] = dict(query.words)
@@ -263,6 +264,10 @@ class ServedCollection:
         """Facts about items, without those that are no longer there."""
         pictured = self.collection.pictured(ids)
         return [self._portrait(item, pictured) for item in items_left(self.collection, ids)]
+
+    def facets(self) -> dict[str, Any]:
+        """What the collection can be narrowed by."""
+        return facets_told(self.collection.facets(), places=self.settings.places)
 
     def item(self, number: int) -> dict[str, Any]:
         """Facts about one item."""

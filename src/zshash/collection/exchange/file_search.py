@@ -59,8 +59,7 @@ class CodeFile:
         refuse = self._refuse_ranking
         rankings = asked.rank(self._index, len(self._index), refuse, refuse)
         rows = {row for ranking in rankings for row in ranking.ids.tolist()}
-        nothing = [None] * len(rankings)
-        return asked.found(rankings, {row: self._item(row) for row in rows}, set(), nothing)
+        return asked.found(rankings, {row: self._item(row) for row in rows}, set())
 
     def _item(self, row: int) -> Item:
         facts = self._codes.describe(row)

@@ -18,11 +18,8 @@ from numpy.typing import NDArray
 from zshash._interrupts import guarding, interruptible
 from zshash.collection.errors import BusyError, OtherModel
 from zshash.collection.operations import naming
-from zshash.collection.operations.features import Vectors as Features
-from zshash.collection.operations.features import features_of
 from zshash.collection.operations.filtering import find, meeting, subset
 from zshash.collection.operations.items import check_ids, check_known, items, pictured, thumbnails
-from zshash.collection.operations.likeness import are_nothing
 from zshash.collection.operations.queries import Query
 from zshash.collection.operations.ranking import Asked, Ranking, ask
 from zshash.collection.operations.reranking import rerank
@@ -72,12 +69,11 @@ def _search(
     """What `finish` makes of the rankings of queries, all for one model of the collection."""
     with guarding():  # once is quicker than in each of the steps
         while True:
-            with store.reading() as state:
+            with store.reading():
                 model = store.model
-                _check_models(store, model, queries)
-                kept = _kept(store, state, queries)
+            _check_models(store, model, queries)
             with suppress(_ModelChanged):
-                return _ranked(store, _ask(store, model, queries, kept), where, finish)
+                return _ranked(store, _ask(store, model, queries), where, finish)
 
 
 def names_near(store: Store, query: Query, n: int) -> list[NearName]:
@@ -85,7 +81,7 @@ def names_near(store: Store, query: Query, n: int) -> list[NearName]:
     with store.reading():
         model = store.model
         _check_models(store, model, [query])
-        asked = _ask(store, model, [query], {})
+        asked = _ask(store, model, [query])
         _begin(store, asked)
     return naming.names_near(store, model, asked.codes[0], n)
 
@@ -100,22 +96,9 @@ def _check_models(store: Store, model: Model, queries: Sequence[Query]) -> None:
             )
 
 
-def _kept(store: Store, state: State, queries: Sequence[Query]) -> Features:
-    """Features of the items that are searched for by real values, by row, inside `reading`."""
-    rows = {
-        row: int(own.item)
-        for row, own in enumerate(queries)
-        if own.item is not None and (own.is_real or own.rerank)
-    }
-    if not rows or not state.features.n:
-        return {}
-    found = features_of(store, store.model, sorted(set(rows.values())))
-    return {row: found[number] for row, number in rows.items() if number in found}
-
-
-def _ask(store: Store, model: Model, queries: Sequence[Query], kept: Features) -> Asked:
+def _ask(store: Store, model: Model, queries: Sequence[Query]) -> Asked:
     with interruptible():
-        return ask(model, queries, lambda *own: naming.understand(store, model, *own), kept)
+        return ask(model, queries, lambda *asked: naming.understand(store, model, *asked))
 
 
 def _ranked(store: Store, asked: Asked, where: str | None, finish: Finish[Answer]) -> Answer:
@@ -204,10 +187,7 @@ def _rank(
 
     with interruptible():
         n = state.items.n if where is None else len(index)
-        rankings = asked.rank(index, n, by_name, by_reading)
-    if where is not None:  # what is typical is told of all items
-        asked.likeness.clear()
-    return rankings
+        return asked.rank(index, n, by_name, by_reading)
 
 
 def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Ranking]) -> list[Found]:
@@ -216,5 +196,4 @@ def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Rankin
     wanted = sorted({number for ranking in rankings for number in ranking.ids.tolist()})
     found = dict(zip(wanted, items(store, wanted), strict=True))
     small = pictured(store, state, wanted)
-    nothing = are_nothing(store, state, asked.likeness, len(rankings))
-    return asked.found(rankings, found, small, nothing, lambda ids: thumbnails(store, ids))
+    return asked.found(rankings, found, small, lambda ids: thumbnails(store, ids))

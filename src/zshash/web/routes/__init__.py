@@ -6,6 +6,7 @@ from zshash.web.freshness import Tags, tagging
 from zshash.web.page import add_page
 from zshash.web.routes.changes import add_changes
 from zshash.web.routes.exporting import add_export
+from zshash.web.routes.facets import add_facets
 from zshash.web.routes.facts import add_facts
 from zshash.web.routes.items import add_items
 from zshash.web.routes.map import add_map
@@ -21,6 +22,6 @@ def make_router(state: ServerState) -> APIRouter:
     router = APIRouter(route_class=tagging(Tags(state.served.collection, state.settings)))
     add_page(router)
     searching = (add_search, add_batch, add_why)
-    for add in (add_facts, *searching, add_export, add_changes, add_items, add_map):
+    for add in (add_facts, add_facets, *searching, add_export, add_changes, add_items, add_map):
         add(router, state)
     return router
