@@ -61,20 +61,20 @@ def test_start(server, visit):
     here = visit(server).go("/")
     page = here.page
     assert page.title() == "album"
-    assert page.inner_text("h1:visible") == "album"
-    assert f"{N} pictures, each stored as a code of 48 bits" in page.inner_text("#lead")
-    chips = page.locator("#example-names .chip")
-    assert {"truck", "wolf"} < {text.split(": ")[-1] for text in chips.all_text_contents()}
-    assert chips.filter(has=page.locator(".is-unseen")).count() == 2
+    assert page.inner_text("h1:visible") == "Find pictures in album"
+    lead = page.inner_text("#lead")
+    assert lead.startswith("Type what you are looking for, or drop in a picture to find others")
+    assert f"There are {N} pictures." in lead
+    cards = page.locator("#example-names .card")
+    assert set(cards.all_inner_texts()) == set(CATEGORIES), "names that find something here"
+    assert page.locator("#example-names img").count() == len(CATEGORIES)
+    assert page.get_attribute("#query", "placeholder") == "What to look for, such as “automobile”"
+    shown = page.inner_text("main")
+    assert not re.search(r"bits|codes?\b|unseen|cosine|vector", shown)
+    assert "codes of 48 bits" not in page.inner_text("footer")
+    page.click("footer summary")
+    assert "codes of 48 bits" in page.inner_text("footer")
     assert page.locator("#mosaic img").count() == 24
-    options = page.locator("#names option")
-    marks = dict(
-        zip(here.attributes(options, "value"), here.attributes(options, "label"), strict=True)
-    )
-    assert marks["truck"].startswith("○")
-    assert "unseen" in marks["truck"]
-    assert marks["cat"].startswith("●")
-    assert f"{EACH} here" in marks["cat"]
     page.wait_for_selector("#mini.drawn", state="attached")
     here.shoot("start")
     page.click("#mosaic a >> nth=5")
@@ -85,20 +85,22 @@ def test_start(server, visit):
 def test_search_with_a_picture_that_is_dropped(server, visit):
     here = visit(server).go("/")
     assert here.drop(png("ship", 900)) is True
-    here.until_query(r"\?code=[0-9a-f]{12}$")
+    here.until_query(r"\?values=[\w-]{128}&model=[0-9a-f]{12}$")
     assert here.labels[:8] == ["ship"] * 8
     assert here.page.locator("#drop").is_hidden()
     preview = here.page.locator("#asked-picture img")
     assert preview.get_attribute("src").startswith("blob:")
     assert preview.evaluate("image => image.naturalWidth") > 0
-    assert here.page.locator("#asked-code svg").count() == 1
+    assert here.page.locator("#technical-body").is_hidden()
+    here.page.click("#technical summary")
+    assert here.page.locator("#technical-body svg").count() == 1
     here.shoot("dropped")
 
 
 def test_search_with_a_picture_that_is_pasted(server, visit):
     here = visit(server).go("/")
     here.paste(png("cat", 901))
-    here.until_query("code=")
+    here.until_query("values=")
     assert here.labels[:8] == ["cat"] * 8
     here.shoot("pasted")
 
@@ -110,7 +112,7 @@ def test_search_with_a_file_that_is_chosen(server, visit, tmp_path):
     with here.page.expect_file_chooser() as chooser:
         here.page.click("#pick")
     chooser.value.set_files(file)
-    here.until_query("code=")
+    here.until_query("values=")
     assert set(here.labels[:8]) <= {"dog", "wolf"}
     here.shoot("chosen")
 
@@ -137,14 +139,15 @@ def test_name_of_an_unseen_category(server, visit):
     assert "truck" in here.labels
     assert here.distances == sorted(here.distances, reverse=True)
     assert here.page.inner_text("h1:visible") == "truck"
-    assert "unseen" in here.page.inner_text("#asked-kind")
-    assert here.page.locator("#radius-row").is_hidden()
     assert here.page.locator("#grid .barcode .mark").count() == 0
-    why = here.page.locator("#why-body")
-    why.locator(".bars li").first.wait_for()
-    assert why.locator(".bars .name").first.inner_text() == "automobile"
-    assert why.locator(".forecast p").inner_text() != ""
-    assert "never saw" in why.inner_text()
+    because = here.page.locator("#because")
+    here.until("document.getElementById('because').textContent.includes('“automobile”')")
+    assert "unseen" not in because.inner_text()
+    technical = here.page.locator("#technical")
+    assert technical.locator(".bars").is_hidden()
+    technical.locator("summary").click()
+    assert technical.locator(".bars .name").first.inner_text() == "automobile"
+    assert technical.locator(".status").inner_text() != ""
     here.shoot("unseen-name")
 
 
@@ -152,9 +155,9 @@ def test_unknown_name(server, visit):
     here = visit(server).allow(422).go("/?label=cat&name=cat").search("trukc")
     assert "trukc" in here.page.inner_text("#error")
     assert here.page.input_value("#query") == "trukc"
-    assert "unseen" not in here.page.inner_text("#asked-kind")
     assert here.ids == []
-    assert here.page.locator("#labels input[value=cat]").is_checked()
+    assert here.page.url.endswith("?name=trukc"), "another search begins without filters"
+    assert here.page.inner_text("#filter-again") == "Use the filters again: cat"
     here.shoot("unknown-name")
 
 
@@ -168,7 +171,7 @@ def test_unknown_name(server, visit):
 def test_address_that_asks_for_nonsense(server, visit, path, words):
     here = visit(server).go(path)
     assert here.page.inner_text("#error") == words
-    assert here.page.inner_text("h1:visible") == "album"
+    assert here.page.inner_text("h1:visible") == "Find pictures in album"
     assert here.search("ship").ids
     assert here.page.locator("#error").is_hidden()
 
@@ -176,10 +179,6 @@ def test_address_that_asks_for_nonsense(server, visit, path, words):
 def test_address_beyond_the_limits(server, visit):
     here = visit(server).go("/?id=5&k=99999999")
     assert here.page.locator("#error").is_hidden()
-    assert len(here.ids) == 60
-    here = visit(server).go("/?id=5&page=400")
-    here.until_query("id=5")
-    assert here.page.url.endswith("/?id=5")
     assert len(here.ids) == 60
 
 
@@ -197,14 +196,18 @@ def test_more_like_a_result(server, visit):
     chosen = here.ids[3]
     here.page.click("#grid a.frame >> nth=3")
     here.until_query(f"id={chosen}")
-    assert "label=ship" in here.page.url, "the filter stays"
+    assert here.page.url.endswith(f"?id={chosen}"), "another search begins without filters"
     assert here.distances[here.ids.index(chosen)] == 0
     assert here.distances == sorted(here.distances)
-    assert here.page.locator("#asked-code svg[role=img]").count() == 1
-    why = here.page.locator("#why-body .bars li").first
+    here.page.click("#technical summary")
+    assert here.page.locator("#technical-body svg[role=img]").count() == 1
+    why = here.page.locator("#technical-body .bars li").first
     why.wait_for()
     assert re.search(r"[01]\.\d\d", why.inner_text())
     here.shoot("more-like-this")
+    here.page.click("#filter-again")
+    here.until_query(f"id={chosen}&label=ship$")
+    assert set(here.labels) == {"ship"}
 
 
 def test_marked_bits_are_those_that_differ(server, visit):
@@ -244,14 +247,16 @@ def test_details(server, visit):
 
 
 def test_shared_address(server, visit):
-    here = visit(server).go("/?label=ship&label=cat&k=12&radius=40")
+    here = visit(server).go("/")
     here.drop(png("ship", 903))
-    here.until_query("code=")
-    assert 0 < len(here.ids) <= 12
+    here.until_query("values=")
+    here.go(f"{here.page.url.removeprefix(server)}&label=ship&label=cat&k=12")
+    assert len(here.ids) == 12
+    assert set(here.labels) == {"ship"}
     there = visit(server, locale="en-GB").go(here.page.url.removeprefix(server))
     assert there.ids == here.ids
     assert there.distances == here.distances
-    assert there.page.inner_text("h1:visible") == "A code"
+    assert there.page.inner_text("h1:visible") == "Like a picture"
     here.context.grant_permissions(["clipboard-read", "clipboard-write"])
     here.page.click("#copy")
     here.page.wait_for_selector("#toast.shown")
@@ -260,6 +265,7 @@ def test_shared_address(server, visit):
 
 def test_filter_by_label(server, visit):
     here = visit(server).go("/?id=0")
+    here.page.click("#filter-open")
     here.page.check("#labels input[value=dog]")
     here.until_query("label=dog")
     assert set(here.labels) == {"dog"}
@@ -267,79 +273,12 @@ def test_filter_by_label(server, visit):
     here.page.check("#labels input[value=wolf]")
     here.until_query("label=wolf")
     assert set(here.labels) == {"dog", "wolf"}
+    chips = here.page.locator("#filter-chips .chip")
+    assert [text.strip("×") for text in chips.all_text_contents()] == ["dog", "wolf"]
     here.shoot("labels")
     here.page.uncheck("#labels input[value=dog]")
     here.until("!location.search.includes('dog')")
     assert set(here.rest().labels) == {"wolf"}
-
-
-def test_condition(server, visit):
-    here = visit(server).allow(422).go("/?id=0")
-    here.page.click("#more summary")
-    here.page.fill("#where", "year = 2003 and label != 'cat'")
-    here.page.keyboard.press("Enter")
-    here.until_query("where=")
-    assert 0 < len(here.ids) < 10
-    assert "cat" not in here.labels
-    here.page.fill("#where", "year =")
-    here.page.click("#where-form button")
-    here.page.wait_for_selector("#error:visible")
-    assert here.page.input_value("#where") == "year ="
-
-
-def test_sliders(server, visit):
-    here = visit(server).go("/?id=0")
-    page = here.page
-    page.focus("#k")
-    page.keyboard.press("Home")
-    here.until_query("k=1$")
-    assert here.ids == [0]
-    assert page.inner_text("#k-value") == "1 result"
-    page.keyboard.press("End")
-    here.until_query("k=1000")
-    assert f"of {N} results" in page.inner_text("#count")
-    page.focus("#radius")
-    for _ in range(48 - 5):
-        page.keyboard.press("ArrowLeft")
-    here.until_query("radius=5$")
-    here.until("document.getElementById('count').textContent.includes('within 5 bits')")
-    assert 0 < len(here.ids) < N
-    assert max(here.distances) <= 5
-    assert page.get_attribute("#radius", "aria-valuetext") == "at most 5"
-    here.shoot("sliders")
-    page.keyboard.press("End")
-    here.until("!location.search.includes('radius')")
-
-
-def test_pages_and_history(server, visit):
-    here = visit(server).go("/?id=7&k=1000")
-    page = here.page
-    first = here.ids
-    assert page.inner_text("#page") == "Page 1 of 3"
-    assert page.locator("#previous").is_disabled()
-    page.click("#next")
-    here.until_query("page=2")
-    page.click("#next")
-    here.until_query("page=3")
-    third = here.ids
-    assert page.inner_text("#page") == "Page 3 of 3"
-    assert page.locator("#next").is_disabled()
-    assert len(third) == N - 120
-    assert not set(third) & set(first)
-    here.shoot("pages")
-    page.click("#grid a.frame >> nth=0")
-    here.until_query(f"id={third[0]}")
-    page.go_back()
-    here.until_query("page=3")
-    assert here.ids == third
-    page.go_back()
-    here.until_query("page=2")
-    page.go_back()
-    here.until_query("k=1000$")
-    assert here.ids == first
-    page.go_forward()
-    here.until_query("page=2")
-    assert page.inner_text("#page") == "Page 2 of 3"
 
 
 def test_only_the_newest_search_counts(server, visit):
@@ -383,7 +322,6 @@ def test_keyboard_only(server, visit):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "query"
     page.keyboard.type("ship")
-    page.keyboard.press("Escape")  # the list of names
     page.keyboard.press("Enter")
     here.until_query("name=ship")
     ids = here.ids
@@ -439,14 +377,15 @@ def test_phone(server, visit):
     bars = page.locator("#grid .barcode").first.bounding_box()
     assert bars["width"] >= 2 * 48, "a bit is at least two pixels wide"
     here.shoot("phone-results")
-    page.tap("#refine > summary")
-    for control in ("#k", "#radius", "#labels input >> nth=0", "#more summary"):
+    page.tap("#filter-open")
+    page.tap("#more summary")
+    for control in ("#labels input >> nth=0", "#where", "#where-form button"):
         page.locator(control).scroll_into_view_if_needed()
         box = page.locator(control).bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 360
-    page.tap("#why > summary")
-    page.locator("#why-body .bars li").first.wait_for()
+    page.tap("#technical summary")
+    page.locator("#technical-body .bars li").first.wait_for()
     assert here.overflow() <= 0
     here.shoot("phone-refine")
     page.locator("#grid .more >> nth=0").tap()
@@ -454,6 +393,109 @@ def test_phone(server, visit):
     here.rest()
     assert here.overflow() <= 0
     here.shoot("phone-details")
+
+
+def painted(page):
+    """A pixel of the map that a point covers, seen from the window, and how many there are."""
+    return page.evaluate("""() => {
+      const canvas = document.getElementById("map");
+      const { width, height } = canvas;
+      const copy = new OffscreenCanvas(width, height).getContext("2d");
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, width, height);
+      const found = [];
+      for (let i = 0; i < width * height; i++) if (data[4 * i + 3]) found.push(i);
+      const middle = found[found.length >> 1];
+      const box = canvas.getBoundingClientRect();
+      const scale = box.width / width;
+      return {
+        n: found.length, x: box.left + (middle % width) * scale,
+        y: box.top + Math.floor(middle / width) * scale, columns: width,
+      };
+    }""")
+
+
+def test_map(server, visit):
+    here = visit(server).go("/")
+    page = here.page
+    page.click("#to-map")
+    page.wait_for_selector(f"#map[data-points='{N}']")
+    assert page.url.endswith("?view=map")
+    assert page.inner_text("h1:visible") == "Map of album"
+    assert "2 of them unseen in training: truck, wolf" in page.inner_text("#atlas-summary")
+    spot = painted(page)
+    assert spot["n"] > 2 * N
+    here.shoot("map")
+    page.mouse.move(spot["x"] + 1, spot["y"])
+    page.wait_for_selector("#tip:visible")
+    assert page.locator("#tip strong").inner_text() in CATEGORIES
+    page.mouse.wheel(0, -240)
+    here.until("Number(document.getElementById('map').dataset.zoom) > 1.5")
+    page.click("#zoom-all")
+    here.until("document.getElementById('map').dataset.zoom === '1.000'")
+    page.uncheck("#legend input >> nth=0")
+    page.wait_for_selector(f"#map[data-points='{N - EACH}']")
+    page.check("#legend input >> nth=0")
+    page.click("#legend button >> nth=1")
+    assert page.get_attribute("#legend button >> nth=1", "aria-pressed") == "true"
+    here.shoot("map-highlight")
+    page.click("#legend button >> nth=1")
+    spot = painted(page)
+    page.mouse.click(spot["x"], spot["y"])
+    here.until_query("id=")
+    assert here.distances[0] == 0
+    page.go_back()
+    here.until_query("view=map")
+    assert page.locator("#map").is_visible()
+
+
+def test_map_by_keys(server, visit):
+    here = visit(server).go("/?view=map")
+    page = here.page
+    page.wait_for_selector("#map[data-points]")
+    page.focus("#map")
+    for _ in range(9):
+        page.keyboard.press("+")
+    here.until("Number(document.getElementById('map').dataset.zoom) > 10")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("0")
+    here.until("document.getElementById('map').dataset.zoom === '1.000'")
+    spot = painted(page)
+    page.mouse.move(spot["x"], spot["y"])
+    for _ in range(3):
+        page.mouse.wheel(0, -240)
+    here.until("document.getElementById('map').dataset.zoom > 5")
+    here.until("document.getElementById('map').dataset.thumbnails > 0")
+    page.wait_for_load_state("networkidle")
+    here.shoot("map-thumbnails")
+
+
+def test_map_on_a_phone(server, visit):
+    here = visit(server, **PHONE).go("/?view=map")
+    here.page.wait_for_selector("#map[data-points]")
+    assert here.overflow() <= 0
+    here.shoot("phone-map")
+
+
+def test_map_that_is_being_made(server, visit):
+    here = visit(server)
+    states = iter(
+        ['{"state": "computing", "items": 0, "total": 150, "generation": 1, "categories": []}']
+    )
+
+    def answer(route):
+        early = next(states, None)
+        if early:
+            route.fulfill(body=early, content_type="application/json")
+        else:
+            route.continue_()
+
+    here.page.route(re.compile("api/v1/map$"), answer)
+    here.page.goto(server + "/?view=map")
+    here.page.wait_for_selector("#map-wait:visible")
+    assert "is being drawn" in here.page.inner_text("#map-wait")
+    here.page.wait_for_selector("#map[data-points]")
+    assert here.page.locator("#map-wait").is_hidden()
 
 
 def test_adding_and_removing(writable, visit, tmp_path):
@@ -545,18 +587,28 @@ def test_items_without_pictures_and_names(features, visit):
     assert page.locator("#mosaic .pattern").count() == 24
     assert here.drop(png("cat", 1)) is False
     here.search("cat")
-    assert "can not be searched by name" in page.inner_text("#error")
+    assert "can not be searched by words" in page.inner_text("#error")
     here.search("#7")
     assert here.ids[0] == 7
     assert page.locator("#grid .pattern").count() == 60
     assert page.locator("#grid .is-unseen").count() == 0
-    page.locator("#why-body .note").wait_for()
-    assert page.inner_text("#why-body").endswith(".")
     here.shoot("patterns")
+    page.click("#filter-open")
     page.fill("#label-filter", "group 17")
     page.check("#labels input")
     here.until_query("label=group")
     assert set(here.labels) == {"group 17"}
+
+
+def test_map_of_items_without_pictures(features, visit):
+    here = visit(features).allow(404, 422).go("/?view=map")
+    here.page.wait_for_selector("#map[data-points='200']")
+    here.page.fill("#legend-filter", "odd")
+    here.shoot("map-features")
+    spot = painted(here.page)
+    here.page.mouse.click(spot["x"], spot["y"])
+    here.until_query("id=")
+    assert here.distances[0] == 0
 
 
 @pytest.fixture
@@ -583,3 +635,24 @@ def test_server_that_asks_everybody_for_the_token(distrustful, visit):
     there.page.goto(f"{distrustful}/?name=ship#token={TOKEN}")
     assert there.rest().ids == here.ids
     assert there.page.url == f"{distrustful}/?name=ship"
+
+
+def test_two_fingers_zoom_the_map(server, visit):
+    here = visit(server, **PHONE).go("/?view=map")
+    here.page.wait_for_selector("#map[data-points]")
+    box = here.page.locator("#map").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    fingers = here.context.new_cdp_session(here.page)
+
+    def touch(kind, gap):
+        points = [{"x": x - gap, "y": y, "id": 1}, {"x": x + gap, "y": y, "id": 2}]
+        fingers.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points if gap else []}
+        )
+
+    touch("touchStart", 20)
+    for gap in (30, 50, 80):
+        touch("touchMove", gap)
+    touch("touchEnd", 0)
+    here.until("document.getElementById('map').dataset.zoom > 3")
+    assert here.page.url.endswith("?view=map"), "that was no click"

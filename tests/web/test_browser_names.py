@@ -36,15 +36,15 @@ def kinds(here):
 
 def test_names_to_begin_with(server, visit):
     here = visit(server).go("/")
-    chips = texts(here.page, "#example-names .chip")
-    assert chips[:2] == ["cat", "dog"], "labels, an id of WordNet as a name"
-    assert set(chips[2:]) < {
+    cards = texts(here.page, "#example-names .card")
+    assert cards[:2] == ["cat", "dog"], "labels, an id of WordNet as a name"
+    assert set(cards[2:]) < {
         "sports car", "garbage truck", "ocean liner", "tabby", "beagle", "timber wolf"
     }  # fmt: skip
-    assert len(chips) == 6
-    assert here.page.locator("#example-names .mark").count() == 0
-    assert here.page.inner_text("#example-note") == ""
-    here.page.click("#example-names .chip >> nth=5")
+    assert 4 <= len(cards) <= 6
+    sources = here.attributes(here.page.locator("#example-names img"), "src")
+    assert len(set(sources)) == len(cards), "a picture for each"
+    here.page.click("#example-names .card >> nth=3")
     here.until_query("name=")
     assert here.ids
     assert here.page.locator("#nothing").is_hidden()
@@ -54,9 +54,13 @@ def test_names_to_begin_with(server, visit):
 def test_senses(server, visit):
     here = visit(server).go("/").search("crane")
     page = here.page
-    assert page.inner_text("#reading .thing p") == "Taken as crane (lifting device)."
-    assert texts(page, "#reading .chip")[0] == "crane (wading bird)"
-    assert page.inner_text("#nothing").startswith("Nothing here looks much like crane.")
+    assert page.inner_text("#reading .thing p") == "Which crane?"
+    senses = texts(page, "#reading .chip")
+    assert senses[:2] == ["crane (lifting device)", "crane (wading bird)"]
+    assert texts(page, "#reading .is-taken") == ["crane (lifting device)"]
+    nothing = "Nothing here looks much like crane (lifting device). What comes closest is shown."
+    here.until("document.getElementById('nothing').textContent.includes('no picture here shows')")
+    assert page.inner_text("#nothing").startswith(nothing)
     assert len(here.ids) == 60, "what comes closest is shown nevertheless"
     assert problems(page) == []
     here.shoot("names-senses")
@@ -65,14 +69,17 @@ def test_senses(server, visit):
     assert page.inner_text("h1:visible") == "crane (wading bird)"
     assert page.input_value("#query") == "crane (wading bird)"
     assert "crane.n.05" not in page.inner_text("body")
-    page.click("#reading .chip >> text=other meanings of crane")
-    here.until_query("name=crane$")
-    assert page.inner_text("#reading .thing p") == "Taken as crane (lifting device)."
+    assert texts(page, "#reading .chip") == senses, "all senses stay where they were"
+    assert texts(page, "#reading .is-taken") == ["crane (wading bird)"]
+    there = visit(server, locale="en-GB").go("/?name=crane.n.05").page
+    there.click("#reading .chip >> text=other meanings of crane")
+    there.wait_for_url("**/?name=crane")
 
 
 def test_many_senses_are_behind_a_button(server, visit):
     here = visit(server).go("/?name=dog")
     page = here.page
+    assert texts(page, "#reading .is-taken") == ["dog (domestic animal)"]
     assert page.locator("#reading a.chip").count() == 3
     page.focus("#reading .unfold")
     page.keyboard.press("Enter")
@@ -83,10 +90,9 @@ def test_many_senses_are_behind_a_button(server, visit):
 
 def test_labels_come_first(server, visit):
     here = visit(server).go("/?name=dog&k=40")
-    assert "First, what is labelled dog." in texts(here.page, "#reading p")
+    assert "Pictures labelled dog come first." in texts(here.page, "#reading p")
     assert kinds(here)[:30] == ["dog"] * 30
     assert here.page.locator("#nothing").is_hidden()
-    assert here.page.locator("#asked-kind .badge").count() == 0
 
 
 def test_ids_of_wordnet_are_shown_as_names(server, visit):
@@ -94,10 +100,7 @@ def test_ids_of_wordnet_are_shown_as_names(server, visit):
     page = here.page
     assert "dog" in texts(page, "#labels .name")
     assert texts(page, "#grid .tag .name")[0] == "dog"
-    page.fill("#query", "")
-    values = here.attributes(page.locator("#names option"), "value")
-    assert "dog" in values
-    assert not any(value.startswith("n0") for value in values)
+    page.click("#filter-open")
     page.check("#labels input[value=n02084071]")
     here.until_query("label=n02084071")
     assert set(kinds(here)) == {"dog"}
@@ -112,22 +115,21 @@ def test_ids_of_wordnet_are_shown_as_names(server, visit):
 def test_a_phrase(server, visit):
     here = visit(server).go("/").search("a sleepy dog on a ship")
     page = here.page
-    lines = texts(page, "#reading p")
-    assert lines == [
-        "Taken as dog (domestic animal).", "Taken as ship.", "Not understood: “sleepy”."
-    ]  # fmt: skip
+    assert texts(page, "#reading .thing p") == ["Which dog?", "Understood:"]
+    assert texts(page, "#reading .is-taken") == ["dog (domestic animal)", "ship"]
+    assert "Not understood, and left out: “sleepy”." in texts(page, "#reading p")
     page.click("#reading .unfold")
     page.click("#reading .chip >> text=sausage")
     here.until_query(r"\?name=dog\.n\.05&name=ship$")
-    assert page.inner_text("h1:visible") == "dog (sausage)"
-    assert texts(page, "#words .chip") == ["and ship ×"]
+    assert page.inner_text("h1:visible") == "dog (sausage) and ship"
+    assert texts(page, "#terms .name") == ["dog (sausage)", "ship"]
     assert problems(page) == []
 
 
 def test_near_misses(server, visit):
     here = visit(server).allow(422).go("/").search("turck")
     page = here.page
-    assert page.inner_text("#error").startswith("Nobody here knows “turck”. Did you mean")
+    assert page.inner_text("#error").startswith("“turck” is no word that this search knows. Did you mean")
     assert "truck" in texts(page, "#error .chip")
     assert problems(page) == []
     here.shoot("names-near-misses")
@@ -150,26 +152,36 @@ def test_near_misses_beside_other_names(server, visit):
 def test_and_and_not(server, visit, pets):
     here = visit(server).go("/?name=animal")
     page = here.page
-    page.fill("#word", "ship")
-    page.keyboard.press("Enter")
+    page.click("#add-word")
+    assert texts(page, "#terms .name") == ["animal"], "what is asked becomes a chip"
+    here.search("ship")
     here.until_query(r"\?name=animal&name=ship$")
-    page.fill("#word", "cat")
-    page.click("#words-form button >> text=Not")
+    page.click("#add-not")
+    assert page.inner_text("#refusing") == "not"
+    here.search("cat")
     here.until_query(r"\?name=animal&name=ship&without=cat$")
     words = {"animal": 1.0, "ship": 1.0, "cat": -1.0}
     assert here.ids == [match.id for match in pets.search(name=words, k=60)]
-    assert texts(page, "#words .chip") == ["and ship ×", "not cat ×"]
-    assert page.title().startswith("animal and ship not cat")
+    assert texts(page, "#terms .name") == ["animal", "ship", "cat"]
+    assert texts(page, "#terms .is-without .name") == ["cat"]
+    assert page.title().startswith("animal and ship, not cat")
     assert problems(page) == []
     here.shoot("names-and-not")
     there = visit(server, locale="en-GB").go("/?name=animal&name=ship&without=cat")
     assert there.ids == here.ids, "the address has it all"
-    page.click("#words .is-also")
+    page.click("#terms >> role=button[name='Leave out “ship”']")
+    here.until_query(r"\?name=animal&without=cat&without=ship$")
+    page.click("#terms >> role=button[name='Remove “not ship”']")
     here.until_query(r"\?name=animal&without=cat$")
     assert here.ids == [match.id for match in pets.search(name="animal", without="cat", k=60)]
     page.go_back()
-    here.until_query("name=ship")
-    assert len(texts(page, "#words .chip")) == 2
+    here.until_query("without=ship")
+    assert texts(page, "#terms .name") == ["animal", "cat", "ship"]
+    page.focus("#query")
+    page.keyboard.press("Backspace")
+    here.until_query(r"\?name=animal&without=cat$")
+    page.click("#clear")
+    here.until_query("/$")
     here.search("truck")
     assert page.url.endswith("?name=truck"), "another question begins anew"
 
@@ -177,57 +189,59 @@ def test_and_and_not(server, visit, pets):
 def test_a_minus_in_the_search_field(server, visit):
     here = visit(server).go("/").search("animal -cat")
     assert here.page.url.endswith("?name=animal&without=cat")
-    assert texts(here.page, "#words .chip") == ["not cat ×"]
-    assert here.page.input_value("#query") == "animal"
+    assert texts(here.page, "#terms .name") == ["animal", "cat"]
+    here.search("-dog")
+    assert here.page.url.endswith("?name=animal&without=cat&without=dog")
+    here.page.click("#clear")
+    here.until_query("/$")
+    here.search("-dog")
+    assert here.page.inner_text("#error").startswith("Say what to look for, too")
 
 
 def test_names_beside_a_picture(server, visit, pets):
     here = visit(server).go("/")
     page, content = here.page, png("cat", 901)
     here.drop(content)
-    here.until_query("code=")
-    page.fill("#word", "ship")
-    page.click("#words-form button >> text=And")
-    here.until_query("code=[0-9a-f]{12}&name=ship$")
+    here.until_query("values=")
+    assert page.locator("#terms img").evaluate("image => image.naturalWidth") > 0
+    here.search("ship")
+    here.until_query(r"values=[\w-]+&model=\w+&name=ship$")
     assert here.ids == [match.id for match in pets.search(content, name="ship", k=60)]
-    assert page.inner_text("h1:visible") == "Your picture"
-    assert texts(page, "#words .chip") == ["and ship ×"]
-    assert page.locator("#radius-row").is_hidden()
+    assert page.inner_text("h1:visible") == "Like your picture, with ship"
+    assert texts(page, "#terms .is-wanted .name") == ["ship"]
     assert "best first" in page.inner_text("#count")
     here.shoot("names-beside-a-picture")
-    there = visit(server, locale="en-GB").go(page.url.removeprefix(server))
-    there.until_query("code=[0-9a-f]{12}$")
-    assert "names beside it were left out" in there.page.inner_text("#toast")
-    assert there.page.locator("#words-form").is_hidden(), "the picture is not at hand"
-    page.click("#words .chip")
-    here.until_query("code=[0-9a-f]{12}$")
-    assert here.distances == sorted(here.distances)
+    page.click("#terms >> role=button[name='Remove “ship”']")
+    here.until_query(r"values=[\w-]+&model=\w+$")
+    assert here.ids == [match.id for match in pets.search(content, k=60)]
 
 
 def test_names_are_offered_only_where_they_work(client, visit):
     here = visit(client.address).go("/?name=cat")
-    assert here.page.locator("#words-form").is_hidden()
+    assert here.page.locator("#further").is_hidden()
     here.search("dog -cat")
     assert here.page.url.endswith("?name=dog+-cat"), "one name, as it was written"
 
 
 @pytest.mark.parametrize(
-    ("name", "title"),
+    ("name", "sentence"),
     [
-        ("truck", "The network knows it by sight"),
-        ("dog", "The network knows it by sight"),
+        ("truck", "Pictures of this should be found well. These look most like"),
+        ("dog", "Pictures of this should be found well. These look most like the kinds of dog that"),
         ("segway", None),
     ],
 )
-def test_why(server, visit, name, title):
+def test_why(server, visit, name, sentence):
     here = visit(server).go(f"/?name={name}")
-    why = here.page.locator("#why-body")
-    why.locator(".bars li").first.wait_for()
-    text = why.inner_text()
+    page = here.page
+    page.click("#technical summary")
+    page.locator("#technical-body .bars li").first.wait_for()
+    text = page.inner_text("main")
     assert "never saw" not in text
     assert "(n0" not in text
-    assert title is None or why.locator(".forecast strong").inner_text() == title
-    assert why.locator(".forecast p").inner_text().endswith(".")
+    because = page.inner_text("#because") or page.inner_text("#nothing")
+    assert because.endswith(".")
+    assert sentence is None or because.startswith(sentence)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

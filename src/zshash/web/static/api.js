@@ -1,6 +1,9 @@
 /** Requests to the server: errors as sentences, tokens, patience, and only the newest of a kind. */
 
+import { back } from "./outage.js";
+
 const TRIES = 4;
+const GONE = [502, 504]; // what a proxy says of a server that is gone
 const running = new Map();
 const hooks = { token: async () => false, busy: () => {} };
 
@@ -58,7 +61,7 @@ export async function openSession(token) {
 
 async function patiently(path, options, signal) {
   for (let attempt = 1; ; attempt++) {
-    const response = await once(path, options, signal);
+    const response = await reach(path, options, signal);
     if (response.ok) return response;
     if (response.status === 401 && attempt <= TRIES && (await hooks.token())) continue;
     if (response.status !== 429 || attempt >= TRIES) throw await failure(response);
@@ -66,6 +69,29 @@ async function patiently(path, options, signal) {
     hooks.busy(seconds);
     await pause(seconds * 1000, signal);
   }
+}
+
+/** An answer, however long the server is gone; what changes something is not sent a second time. */
+async function reach(path, options, signal) {
+  const reads = (options.method ?? "GET") === "GET" || path === "search";
+  for (;;) {
+    try {
+      const response = await once(path, options, signal);
+      if (!reads || !GONE.includes(response.status)) return response;
+    } catch (error) {
+      if (overtaken(error) || !reads) throw error;
+    }
+    await Promise.race([back(), ended(signal)]);
+  }
+}
+
+/** A promise that fails when a signal ends what waits for it. */
+function ended(signal) {
+  return new Promise((_, reject) => {
+    const end = () => reject(new DOMException("overtaken", "AbortError"));
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end);
+  });
 }
 
 async function once(path, { params, method = "GET", body, headers }, signal) {

@@ -8,6 +8,7 @@ import { byId, current, lostFocus, plural, show, toast } from "./dom.js";
 import { Facts } from "./facts.js";
 import { FoundView } from "./found.js";
 import { MapView } from "./map.js";
+import { healPictures } from "./outage.js";
 import { Sent } from "./pictures.js";
 import { nearMisses, unknown } from "./reading.js";
 import { StartView } from "./start.js";
@@ -46,8 +47,9 @@ export class App {
     const { info } = this.facts;
     byId("collection").textContent = info.name;
     show(byId("add-open"), info.writable && info.searches.picture);
-    const about = [plural(info.items, "item"), `${info.bits} bits`, info.method, info.extractor];
-    byId("about").textContent = [...about.filter(Boolean), `zshash ${info.version}`].join(" · ");
+    byId("about").textContent = `zshash ${info.version}`;
+    const facts = [plural(info.items, "item"), `codes of ${info.bits} bits`, info.method, info.extractor];
+    byId("facts").textContent = facts.filter(Boolean).join(" · ");
     this.asking.dress();
   }
 
@@ -81,14 +83,14 @@ export class App {
     return this.render(state, options);
   }
 
-  /** Go to this state with a part of it changed, from the first page. */
+  /** Go to this state with a part of it changed. */
   change(part, options) {
-    return this.go({ ...this.state, page: 1, ...part }, options);
+    return this.go({ ...this.state, ...part }, options);
   }
 
   /** Show a state; `answer` is what the server says to it where that is known already. */
   async render(state, { answer = null, scroll = null, focus = null } = {}) {
-    state = this.possible({ ...state, k: Math.min(state.k, this.facts.info.limits.k) });
+    state = this.possible(state);
     this.state = state;
     this.renders += 1;
     const turn = this.renders;
@@ -97,6 +99,8 @@ export class App {
     const before = this.name;
     const view = this.enter(viewOf(state, wrong));
     this.links();
+    byId("skip").href = this.name === "found" ? "#results" : "#main";
+    byId("skip").textContent = this.name === "found" ? "Skip to the pictures" : "Skip to the content";
     await view.open(state, { answer });
     if (turn !== this.renders) return;
     if (this.name === "start" && wrong) this.fail(wrong);
@@ -128,7 +132,7 @@ export class App {
   links() {
     for (const link of document.querySelectorAll("nav a[data-view]")) {
       const { view } = link.dataset;
-      link.href = write({ ...this.state, view, page: 1 });
+      link.href = write({ ...this.state, view });
       current(link, view === this.state.view);
     }
     const words = this.views[this.name].title?.(this.state);
@@ -171,6 +175,7 @@ function viewOf({ view, kind }, wrong) {
 
 async function begin() {
   history.scrollRestoration = "manual";
+  healPictures();
   configure({ token: askToken, busy: (seconds) => toast(`The server is busy. Trying again in ${seconds} s.`) });
   await tokenFromAddress();
   try {

@@ -1,7 +1,7 @@
 /** What the server says of the collection, and which categories its model has seen. */
 
 import { ask } from "./api.js";
-import { count, el } from "./dom.js";
+import { el } from "./dom.js";
 
 const names = new Map();
 
@@ -41,38 +41,11 @@ export class Facts {
   isSeen(name) {
     return this.seen.has(plain(name));
   }
-
-  /** Labels and seen names without repetition, labels first. */
-  names() {
-    return [...new Set([...this.info.labels.map(({ label }) => label), ...this.info.seen])];
-  }
-
-  /** “○ wolf · unseen · 12 here”, as far as that is known. */
-  describe(name) {
-    const found = this.info.labels.find(({ label }) => label === name);
-    const seen = this.isSeen(name);
-    const shown = nameOf(name);
-    const words = this.marks ? [`${seen ? "●" : "○"} ${shown}`, seen ? "seen" : "unseen"] : [shown];
-    words.push(found ? `${count(found.items)} here` : "none here");
-    return words.join(" · ");
-  }
 }
 
 /** A name as it is compared: without case, hyphens, underscores and accents. */
 export const plain = (name) =>
   name.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").replace(/[\s_\u2010-\u2015-]+/g, " ").trim();
 
-/** The dot of a seen or the ring of an unseen category, with a word for who can not see it. */
-export function mark(seen) {
-  return el(
-    "span",
-    { class: `mark ${seen ? "is-seen" : "is-unseen"}`, title: seen ? "seen in training" : "unseen in training" },
-    el("span", { class: "hidden" }, seen ? "seen: " : "unseen: "),
-  );
-}
-
-/** A label with its mark. */
-export function tag(facts, label) {
-  const dot = facts.marks ? mark(facts.isSeen(label)) : null;
-  return el("span", { class: "tag" }, dot, el("span", { class: "name" }, nameOf(label)));
-}
+/** A label as people read it. */
+export const tag = (facts, label) => el("span", { class: "tag" }, el("span", { class: "name" }, nameOf(label)));

@@ -1,18 +1,17 @@
 /** The pictures that were found, and how one goes on among them. */
 
 import { openDetails } from "./details.js";
-import { byId, count, el, show } from "./dom.js";
+import { byId, el, show } from "./dom.js";
 import { tile, walk } from "./grid.js";
-import { PAGE, isNamed } from "./state.js";
+import { isNarrowed } from "./state.js";
 
-/** The grid of results and its pages. */
+/** The grid of results. */
 export class Gallery {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
     walk(byId("grid"));
-    byId("previous").addEventListener("click", () => this.turn(-1));
-    byId("next").addEventListener("click", () => this.turn(1));
+    byId("onward-more").addEventListener("click", () => this.further());
   }
 
   /**
@@ -21,40 +20,30 @@ export class Gallery {
    * @param {{state: State, more: (offset: number, limit?: number) => Promise<Object>}} context `more` asks for
    *   further results of the same search
    */
-  show(answer, { state }) {
+  show(answer, { state, more }) {
+    Object.assign(this, { state, more, n: 0 });
+    byId("grid").replaceChildren();
+    this.append(answer);
+    if (!answer.results.length) byId("grid").append(el("li", { class: "empty" }, emptiness(state)));
+  }
+
+  append({ results, query, total }) {
     const { facts } = this.app;
-    const query = answer.query.code;
-    const details = (item) => openDetails(item, { facts, query, removed: () => this.app.reload() });
-    const made = answer.results.map((item, place) => tile(item, { facts, state, details, query, place }));
-    byId("grid").replaceChildren(...made);
-    if (!made.length) byId("grid").append(el("li", { class: "empty" }, emptiness(state)));
-    this.pages(answer, state);
+    const details = (item) => openDetails(item, { facts, query: query.code, removed: () => this.app.reload() });
+    byId("grid").append(...results.map((item, place) => tile(item, { facts, state: this.state, details, query: query.code, place })));
+    this.n += results.length;
+    show(byId("onward-more"), this.n < total);
+  }
+
+  async further() {
+    this.append(await this.more(this.n));
   }
 
   /** There is no answer. */
   clear() {
     byId("grid").replaceChildren();
-    show(byId("pages"), false);
-  }
-
-  pages(answer, state) {
-    const pages = Math.max(1, Math.ceil(answer.total / PAGE));
-    show(byId("pages"), pages > 1 || state.page > 1);
-    byId("page").textContent = `Page ${count(state.page)} of ${count(pages)}`;
-    byId("previous").disabled = state.page <= 1;
-    byId("next").disabled = state.page >= pages;
-  }
-
-  turn(by) {
-    const { app } = this;
-    app.go({ ...app.state, page: app.state.page + by }, { focus: byId("asked-title") });
+    show(byId("onward-more"), false);
   }
 }
 
-function emptiness(state) {
-  const reasons = [];
-  if (state.radius !== null && !isNamed(state)) reasons.push("let more bits differ");
-  if (state.labels.length) reasons.push("choose fewer labels");
-  if (state.where) reasons.push("drop the condition");
-  return reasons.length ? `Nothing here. You could ${reasons.join(", or ")}.` : "Nothing here.";
-}
+const emptiness = (state) => (isNarrowed(state) ? "Nothing here. You could take a filter away." : "Nothing here.");

@@ -47,25 +47,31 @@ export function listen({ words, take }) {
   });
 }
 
-/** Pictures that were searched with, by their codes: the address has only the code. */
+/** Pictures that were searched with, by their values or codes: the address has only these. */
 export class Sent {
   constructor() {
     this.kept = new Map();
   }
 
-  keep(code, file) {
-    if (this.kept.has(code)) URL.revokeObjectURL(this.kept.get(code).url);
-    this.kept.set(code, { file, url: URL.createObjectURL(file) });
+  keep(value, file) {
+    if (this.kept.get(value)?.file) URL.revokeObjectURL(this.kept.get(value).url);
+    this.kept.set(value, { file, url: URL.createObjectURL(file) });
+  }
+
+  /** Keep the address of a picture that the server has. */
+  see(value, url) {
+    if (!this.kept.has(value)) this.kept.set(value, { file: null, url });
   }
 
   /** The address of a preview, or null. */
-  url(code) {
-    return this.kept.get(code)?.url ?? null;
+  url(value) {
+    return this.kept.get(value)?.url ?? null;
   }
 
   /** A form with the picture, or null if it is not at hand. */
-  form(code) {
-    return this.kept.has(code) ? formOf(this.kept.get(code).file) : null;
+  form(value) {
+    const file = this.kept.get(value)?.file;
+    return file ? formOf(file) : null;
   }
 }
 

@@ -1,81 +1,124 @@
-/** What was asked, and how many there are. */
+/** What was asked, why these pictures are shown, and what nobody needs to know. */
 
-import { ask } from "./api.js";
-import { barcode, inWords, pattern } from "./barcode.js";
+import { overtaken } from "./api.js";
+import { barcode, inWords as barcodeInWords } from "./barcode.js";
 import { grouped } from "./codes.js";
 import { byId, count, duration, el, plural, show } from "./dom.js";
-import { mark, nameOf, tag } from "./facts.js";
-import { thumbnail } from "./item.js";
+import { nameOf } from "./facts.js";
+import { isApart } from "./names.js";
 import { showReading, spoken } from "./reading.js";
-import { isNamed } from "./state.js";
+import { isNarrowed, isPicture } from "./state.js";
+import { doubt, meaningOf, numbers, ofName, ofPicture } from "./why.js";
+import { inWords } from "./words.js";
 
-/** Show what is asked, before there is an answer. */
-export function showQuestion(facts, state, preview) {
-  const { kind, value } = state;
-  const heading = { name: nameOf(value), id: `Item ${value}`, code: preview ? "Your picture" : "A code" }[kind];
-  const name = facts.info.searches.names ? "Pictures of" : "Category";
-  const words = { name, id: "More like", code: preview ? "Pictures like" : "Codes near" }[kind];
-  const box = byId("asked");
-  box.classList.toggle("by-name", kind === "name");
-  byId("asked-title").textContent = heading;
-  byId("asked-kind").replaceChildren(words);
-  if (kind === "name" && facts.marks) byId("asked-kind").append(" ", status(facts.isSeen(value)));
-  showReading(state, null);
-  const picture = framed(facts, state, preview);
-  show(byId("asked-picture"), picture !== null);
-  if (picture) byId("asked-picture").replaceChildren(picture);
-  byId("asked-code").replaceChildren(...(kind === "code" ? coded(value, facts.info.bits) : []));
+/** What is asked, in words. */
+function titleOf(state, reading = null, isOwn = false) {
+  const given = isOwn ? "Like your picture" : "Like a picture";
+  const picture = { id: "Like this picture", values: given, code: given }[state.kind];
+  if (!picture) return isApart(state) ? inWords(state, reading) : spoken(state.value, reading);
+  const names = inWords(state, reading);
+  return names ? `${picture}, with ${names}`.replace(", with not", ", but not") : picture;
 }
 
-/** Show the item that more is wanted of. */
-export async function showItem(facts, id) {
-  try {
-    const item = await ask(`items/${encodeURIComponent(id)}`, { slot: "asked" });
-    byId("asked-picture").replaceChildren(thumbnail(item, facts.info.bits, { eager: true }));
-    byId("asked-kind").append(" ", ...item.labels.map((label) => tag(facts, label)));
-  } catch {
-    byId("asked-picture").replaceChildren();
+/** The heading of the results. */
+export class Heading {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.turn = 0;
+  }
+
+  title(state, reading = null) {
+    return titleOf(state, reading, this.app.sent.url(state.value) !== null);
+  }
+
+  /** Show what is asked, before there is an answer. */
+  ask(state) {
+    this.turn += 1;
+    byId("asked-title").textContent = this.title(state);
+    showReading(state, null);
+    this.portray(state);
+    byId("because").textContent = "\u00a0";
+    show(byId("nothing"), false);
+    show(byId("technical"), false);
+  }
+
+  /** Show an answer of the server, and ask what it comes from. */
+  async tell(state, answer) {
+    const { facts } = this.app;
+    const { reading, nothing, model, code } = answer.query;
+    const { turn } = this;
+    byId("asked-title").textContent = this.title(state, reading);
+    showReading(state, reading);
+    byId("count").textContent = summary(answer, state);
+    const isNothing = (nothing ?? reading?.nothing) === true && answer.total > 0 && !isNarrowed(state);
+    const what = isPicture(state) || state.kind === "id" ? "the picture" : meantBy(state, reading);
+    if (isNothing) byId("nothing").textContent = `Nothing here looks much like ${what}. What comes closest is shown.`;
+    show(byId("nothing"), isNothing);
+    this.show(state, answer, null);
+    const question = { name: { name: state.value }, id: { id: state.value } }[state.kind] ?? (code && { code, model });
+    if (!question) return void (byId("because").textContent = this.because(state, answer, {}));
+    try {
+      const meaning = await meaningOf(question);
+      if (turn !== this.turn) return;
+      this.show(state, answer, meaning);
+      if (isNothing && meaning.kind === "name" && !isApart(state)) byId("nothing").append(" ", doubt(facts, meaning));
+      byId("because").textContent = isNothing ? "" : this.because(state, answer, meaning);
+    } catch (error) {
+      if (overtaken(error) || turn !== this.turn) return;
+      byId("because").textContent = "";
+    }
+  }
+
+  because(state, { query }, meaning) {
+    if (state.also.length + state.without.length) return "These fit best with everything that you asked for, taken together.";
+    if (meaning.kind !== "name") return ofPicture(meaning, state.kind === "id" ? "this picture" : "the picture");
+    return ofName(this.app.facts, meaning, nameOf(state.value));
+  }
+
+  /** There is no answer. */
+  clear() {
+    this.turn += 1;
+    for (const id of ["because", "count"]) byId(id).textContent = "";
+    showReading({}, null);
+  }
+
+  /** The picture that is searched with, where there is one to show. */
+  portray(state) {
+    const picture = isPicture(state) || state.kind === "id" ? this.app.asking.portrait(state) : null;
+    const hasOne = picture?.tagName === "IMG";
+    show(byId("asked-picture"), hasOne);
+    byId("asked-picture").replaceChildren(...(hasOne ? [picture] : []));
+  }
+
+  /** The technical details. */
+  show(state, answer, meaning) {
+    const { bits } = this.app.facts.info;
+    const { code, values, model } = answer.query;
+    const rows = [];
+    const row = (term, ...what) => rows.push(el("dt", {}, term), el("dd", {}, ...what));
+    if (state.kind === "id") row("Item", state.value);
+    row("Compared by", byWhat(state, values));
+    if (code) row(`Code of ${bits} bits`, el("div", { class: "code" }, barcode(code, bits, { cell: 4, height: 26, label: barcodeInWords(code, bits) }), el("code", {}, grouped(code))));
+    row("Model", el("code", {}, model));
+    row("Time", duration(answer.seconds));
+    byId("technical-body").replaceChildren(el("dl", {}, ...rows), ...(meaning ? numbers(this.app.facts, meaning) : []));
+    show(byId("technical"));
   }
 }
 
-function status(seen) {
-  return el("span", { class: "badge" }, mark(seen), el("span", { "aria-hidden": "true" }, seen ? "seen" : "unseen"));
+/** What is asked in words, with the meaning that was taken where it is one thing. */
+function meantBy(state, reading) {
+  const one = reading?.things.length === 1 && !isApart(state) ? reading.things[0].sense : null;
+  return one ?? inWords(state, reading);
 }
 
-function framed(facts, { kind, value }, preview) {
-  if (preview) return el("img", { src: preview, alt: "The picture that is searched with" });
-  if (kind === "code" && /^[0-9a-f]+$/i.test(value)) return pattern(value, facts.info.bits);
-  return kind === "id" ? el("span") : null;
+function byWhat(state, values) {
+  if (state.kind === "name" || state.also.length) return "the direction of the name";
+  return values && state.radius === null ? "real values of the query" : "bits that differ";
 }
 
-function coded(code, bits) {
-  return [barcode(code, bits, { cell: 4, height: 26, label: inWords(code, bits) }), el("code", {}, grouped(code))];
-}
-
-/** Show an answer of the server. */
-export function showAnswer(answer, { facts, state }) {
-  const query = answer.query.code;
-  const { reading = null } = answer.query;
-  if (query) byId("asked-code").replaceChildren(...coded(query, facts.info.bits));
-  if (state.kind === "name") byId("asked-title").textContent = spoken(state.value, reading);
-  showReading(state, reading);
-  byId("count").textContent = summary(answer, state);
-}
-
-/** There is no answer. */
-export function showNothing() {
-  byId("asked-kind").querySelector(".badge")?.remove();
-  showReading({}, null);
-  byId("count").textContent = "";
-}
-
-function summary(answer, state) {
-  if (!answer.total) return "Nothing was found.";
-  const first = answer.offset + 1;
-  const last = answer.offset + answer.results.length;
-  const part = answer.total > answer.results.length && last >= first ? `${count(first)}–${count(last)} of ` : "";
-  const byBits = !isNamed(state);
-  const limited = state.radius !== null && byBits ? ` within ${plural(state.radius, "bit")}` : "";
-  const order = byBits ? "nearest first" : "best first";
-  return `${part}${plural(answer.total, "result")}${limited}, ${order}, in ${duration(answer.seconds)}`;
+function summary({ total }, state) {
+  if (!total) return isNarrowed(state) ? "No picture meets these filters." : "Nothing was found.";
+  return `${plural(total, "picture")}, the best first`;
 }

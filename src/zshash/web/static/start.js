@@ -1,105 +1,115 @@
-/** The page before anything is asked. */
+/** The page before anything is asked: what this is, names that find something here, a few pictures. */
 
-import { ask, overtaken } from "./api.js";
-import { byId, count, el, plural, show } from "./dom.js";
-import { mark, nameOf } from "./facts.js";
-import { walk } from "./grid.js";
-import { thumbnail, title } from "./item.js";
+import { address, ask, overtaken } from "./api.js";
+import { byId, el, plural, show } from "./dom.js";
+import { nameOf } from "./facts.js";
 import { drawMini } from "./mini.js";
-import { asking, nothing, write } from "./state.js";
+import { Mosaic } from "./mosaic.js";
+import { fresh, nothing, write } from "./state.js";
 
-const PLACES = 6;
-const EACH = 4;
 const EXAMPLES = 6;
+const TRIED = 10; // names that are tried until there are enough that find something
 
 /** Welcomes whoever comes. */
 export class StartView {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    walk(byId("mosaic"));
+    this.mosaic = new Mosaic(app);
+    byId("empty-add").addEventListener("click", () => byId("add-open").click());
+  }
+
+  get pictures() {
+    return this.mosaic;
   }
 
   async open() {
-    byId("query").value = "";
+    const { facts, asking } = this.app;
+    const isEmpty = !facts.info.items;
+    asking.show(nothing());
+    sayWhatThisIs(facts);
+    for (const id of ["search", "some"]) show(byId(id), !isEmpty);
+    show(byId("empty"), isEmpty);
+    if (isEmpty) return this.invite();
+    drawMini(byId("mini"), facts);
     try {
-      await welcome(this.app.facts);
+      await Promise.all([this.offerNames(), this.mosaic.open()]);
     } catch (error) {
       this.app.failed(error);
     }
+    return null;
   }
-}
 
-async function welcome(facts) {
-  sayWhatThisIs(facts);
-  offerNames(facts);
-  drawMini(byId("mini"), facts);
-  if (!byId("mosaic").children.length) byId("mosaic").replaceChildren(...blanks(facts.info.items));
-  try {
-    const items = await spread(facts.info.items);
-    byId("mosaic").replaceChildren(...items.map((item) => piece(item, facts)));
-  } catch (error) {
-    if (!overtaken(error)) throw error;
+  /** How pictures come into an album that has none. */
+  invite() {
+    const { name, writable, searches } = this.app.facts.info;
+    const here = writable && searches.picture;
+    show(byId("empty-add"), here);
+    show(byId("examples"), false);
+    byId("empty-words").textContent = here
+      ? "Add some pictures: choose them, or drop them anywhere on this page."
+      : "Pictures are added on the computer where the album is:";
+    byId("empty-command").textContent = here ? "" : `zshash add ${name} photos/`;
+    show(byId("empty-command"), !here);
+  }
+
+  /** Names that find something here, each with the picture that fits best. */
+  async offerNames() {
+    const { info } = this.app.facts;
+    const names = info.searches.name ? candidates(info) : [];
+    show(byId("examples"), names.length > 0);
+    if (!names.length || this.offered === info.generation) return;
+    const list = byId("example-names");
+    list.replaceChildren(...names.slice(0, EXAMPLES).map(() => el("li", {}, el("span", { class: "frame" }))));
+    const found = [];
+    for (let at = 0; at < names.length && found.length < EXAMPLES; at += EXAMPLES - found.length) {
+      const tried = names.slice(at, at + EXAMPLES - found.length);
+      found.push(...(await Promise.all(tried.map((name) => best(name)))).filter(Boolean));
+    }
+    this.offered = info.generation;
+    list.replaceChildren(...distinct(found).map(card));
+    show(byId("examples"), found.length > 0);
   }
 }
 
 function sayWhatThisIs({ info }) {
-  byId("welcome-title").textContent = info.name;
   const ways = [];
-  if (info.searches.picture) ways.push("with a picture");
-  if (info.searches.name) ways.push("by the name of what they show, even if nobody labelled them");
-  if (!ways.length) ways.push("with one of them");
+  if (info.searches.name) ways.push("type what you are looking for");
+  if (info.searches.picture) ways.push("drop in a picture to find others like it");
+  if (!ways.length) ways.push("click a picture to find others like it");
   const many = plural(info.items, info.extractor ? "picture" : "item");
-  byId("lead").textContent = info.items
-    ? `${many}, each stored as a code of ${info.bits} bits. Find them ${ways.join(", or ")}.`
-    : "Nothing is in this collection yet.";
-}
-
-function offerNames(facts) {
-  const { info } = facts;
-  const labels = info.labels.map(({ label }) => label);
-  const unseen = labels.filter((label) => !facts.isSeen(label)).slice(0, facts.marks ? EXAMPLES / 2 : EXAMPLES);
-  const seen = facts.names().filter((label) => facts.isSeen(label)).slice(0, EXAMPLES - unseen.length);
-  const names = facts.marks ? [...unseen, ...seen] : recognised(info, labels);
-  const possible = info.searches.name && names.length > 0;
-  show(byId("examples"), possible);
-  if (!possible) return;
-  byId("example-names").replaceChildren(...names.map((name) => el("li", {},
-    el("a", { class: "chip", href: write(asking(nothing(), "name", name)), "data-go": true },
-      facts.marks ? mark(facts.isSeen(name)) : null, nameOf(name)))));
-  const note = byId("example-note");
-  note.replaceChildren();
-  if (!facts.marks) return;
-  note.append(mark(true), "the model learned from pictures with this name ");
-  note.append(mark(false), "the model saw no such picture: it knows only the name");
+  const how = ways.join(", or ");
+  byId("welcome-title").textContent = info.items ? `Find pictures in ${info.name}` : `${info.name} is empty`;
+  byId("lead").textContent = info.items ? `${how[0].toUpperCase()}${how.slice(1)}. There ${info.items === 1 ? "is" : "are"} ${many}.` : "There are no pictures in it yet.";
 }
 
 /** Labels, and what the network recognises besides; half of each where there are many. */
-function recognised({ examples }, labels) {
-  const own = labels.slice(0, Math.max(EXAMPLES / 2, EXAMPLES - examples.length));
-  return [...new Set([...own, ...examples])].slice(0, EXAMPLES);
+function candidates({ examples, labels }) {
+  const own = labels.map(({ label }) => label);
+  const some = own.slice(0, Math.max(EXAMPLES / 2, EXAMPLES - examples.length));
+  return [...new Set([...some, ...examples, ...own])].slice(0, TRIED);
 }
 
-/** Some items from places that are spread over the collection. */
-async function spread(total) {
-  if (!total) return [];
-  const few = total <= PLACES * EACH;
-  const places = few ? [0] : Array.from({ length: PLACES }, (_, i) => Math.floor(((i + 1 / 3) * total) / PLACES));
-  const limit = few ? PLACES * EACH : EACH;
-  const pages = await Promise.all(places.map((offset) =>
-    ask("items", { params: new URLSearchParams({ offset, limit }), slot: `start-${offset}` })));
-  const seen = new Map(pages.flatMap(({ items }) => items).map((item) => [item.id, item]));
-  return [...seen.values()];
+/** The picture that fits a name best, or null where none fits. */
+async function best(name) {
+  try {
+    const params = new URLSearchParams({ name, k: 1, limit: 1 });
+    const { query, results } = await ask("search", { params, slot: `example-${name}` });
+    const isNothing = query.nothing ?? query.reading?.nothing;
+    return isNothing || !results.length ? null : { name, item: results[0] };
+  } catch (error) {
+    if (overtaken(error) || error.status === 422) return null;
+    throw error;
+  }
 }
 
-/** Frames that keep the place of the items that are to come. */
-function blanks(total) {
-  return Array.from({ length: Math.min(total, PLACES * EACH) }, () => el("li", {}, el("span", { class: "frame" })));
-}
+/** Examples of which no two show the same picture; the first of them stays. */
+const distinct = (found) => found.filter(({ item }, at) => found.findIndex((one) => one.item.id === item.id) === at);
 
-function piece(item, facts) {
-  return el("li", {}, el("a", {
-    class: "frame", href: write(asking(nothing(), "id", item.id)), "data-go": true,
-    "aria-label": `More like ${title(item)}`, title: item.labels.map(nameOf).join(", ") || `item ${count(item.id)}`,
-  }, thumbnail(item, facts.info.bits, { eager: true })));
+function card({ name, item }) {
+  const picture = item.thumbnail
+    ? el("img", { src: address(`items/${item.id}/thumbnail`), alt: "", decoding: "async", draggable: "false" })
+    : null;
+  return el("li", {}, el("a", { class: "card", href: write(fresh("name", name)), "data-go": true },
+    el("span", { class: "frame" }, picture), el("span", { class: "name" }, nameOf(name))));
 }

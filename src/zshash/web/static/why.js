@@ -1,22 +1,26 @@
-/** Why these results: the names that are near, and what to expect of a search by name. */
+/** Why these: one sentence for everybody, and the numbers behind it. */
 
 import { ask, overtaken } from "./api.js";
 import { el } from "./dom.js";
-import { mark, nameOf } from "./facts.js";
-import { asking, nothing, write } from "./state.js";
+import { nameOf } from "./facts.js";
+import { fresh, write } from "./state.js";
+import { listed, quoted } from "./wording.js";
 
-const KNOWN = {
-  seen: "Learned from labelled pictures",
-  known: "The network knows it by sight",
-  close: "Guessed from similar things, and likely right",
-  usual: "Guessed from similar things",
-  far: "Hardly more than a guess",
-  unknown: "Hard to say",
+const SAME = 0.98; // a cosine from which a name is the thing itself
+const CLEAR = 0.5; // a cosine from which a picture looks like a name
+const SIMILAR = 3; // names in a sentence
+const PROMISES = {
+  known: "Pictures of this should be found well.",
+  close: "Most pictures of this should be found.",
+  usual: "Some pictures of this may be missed.",
+  far: "Do not expect much.",
 };
-const VERDICTS = { close: "Close to what was seen", usual: "As near as most names", far: "Far from what was seen" };
+
+/** Ask what a name, an item or a code means to the model. */
+export const meaningOf = (question, slot = "why") => ask("why", { params: new URLSearchParams(question), slot });
 
 /**
- * Ask and show.
+ * Ask, and show the names that are nearest; for whoever wants to know it exactly.
  * @param {HTMLElement} place
  * @param {Facts} facts
  * @param {Object} question {name}, {code} or {id}
@@ -25,8 +29,7 @@ const VERDICTS = { close: "Close to what was seen", usual: "As near as most name
 export async function why(place, facts, question, slot = "why") {
   place.setAttribute("aria-busy", "true");
   try {
-    const answer = await ask("why", { params: new URLSearchParams(question), slot });
-    place.replaceChildren(...(answer.kind === "name" ? ofName(facts, answer) : ofCode(facts, answer)));
+    place.replaceChildren(...numbers(facts, await meaningOf(question, slot)));
   } catch (error) {
     if (overtaken(error)) return;
     place.replaceChildren(el("p", { class: "note" }, error.message));
@@ -34,56 +37,65 @@ export async function why(place, facts, question, slot = "why") {
   place.removeAttribute("aria-busy");
 }
 
-function ofName(facts, answer) {
-  return facts.info.searches.names ? byKnowledge(facts, answer) : byLabels(facts, answer);
+/** The sentences about a name: what to expect, and what is looked for. */
+export function ofName(facts, answer, title) {
+  const verdict = verdictOf(facts, answer);
+  const promise = PROMISES[verdict] ?? "";
+  return `${promise} ${reason(facts, answer, verdict, title)}`.trim();
 }
 
-/** Of a name, where the network was trained to recognise things: known, labelled or guessed. */
-function byKnowledge(facts, { forecast, nearest }) {
-  const isKnown = forecast.verdict === "close" && forecast.rank === null;
-  const verdict = isKnown ? "known" : forecast.verdict;
-  const parts = [expected(verdict, KNOWN[verdict], forecast.text)];
-  if (nearest.length) parts.push(el("h3", {}, "Known things that are nearest in meaning"), bars(facts, nearest));
-  return parts;
+/** Known by sight or from labels, or how well a name is guessed. */
+function verdictOf(facts, { seen, forecast }) {
+  const { verdict, rank } = forecast ?? {};
+  if (seen || verdict === "seen" || (facts.info.searches.names && verdict === "close" && rank === null)) return "known";
+  return verdict;
 }
 
-function expected(verdict, title, text) {
-  return el("div", { class: `forecast is-${verdict}` }, el("strong", {}, title), el("p", {}, text));
-}
-
-/** Of a name, where the model knows no more than what names of labels mean. */
-function byLabels(facts, answer) {
-  const status = answer.seen
-    ? "The model was trained on pictures of this category."
-    : "The model never saw a picture with this label. It knows the category only by the meaning of its name.";
-  const parts = [el("p", { class: "status" }, mark(answer.seen), status)];
-  if (answer.forecast && !answer.seen) {
-    const { verdict, text } = answer.forecast;
-    parts.push(expected(verdict, VERDICTS[verdict] ?? verdict, text));
+function reason(facts, { seen, nearest, forecast }, verdict, title) {
+  const names = nearest.map(({ name }) => nameOf(name));
+  const similar = listed(names.slice(0, SIMILAR).map(quoted));
+  if (seen || forecast?.verdict === "seen") return "They are picked because they look like the pictures here that carry this label.";
+  if (verdict !== "known") {
+    return names.length
+      ? `Nobody showed the program what this looks like, so it guesses: these look most like ${similar}, which mean something similar.`
+      : "Nobody showed the program what this looks like, so it guesses.";
   }
-  parts.push(el("h3", {}, "Nearest categories that the model learned"), bars(facts, answer.nearest));
-  return parts;
+  if (nearest[0]?.cosine > SAME) return `These look most like what the program knows as ${quoted(names[0])}.`;
+  return `These look most like the kinds of ${title} that the program knows, such as ${similar}.`;
 }
 
-function ofCode(facts, answer) {
-  const [status, title] = facts.info.searches.names
-    ? ["Of everything that the network knows by sight, this fits the code best.", "What it may show"]
-    : ["This code, compared with the meanings of the names that the model knows.", "Names nearest to the code"];
+/** The sentence about a picture. */
+export function ofPicture({ nearest }, subject) {
+  const clear = nearest.filter(({ cosine }) => cosine >= Math.max(CLEAR, 0.85 * nearest[0].cosine)).slice(0, 2);
+  if (!clear.length) return `These look most like ${subject}.`;
+  return `To the program, ${subject} looks like ${clear.map(({ name }) => quoted(nameOf(name))).join(" or ")}, and so do these.`;
+}
+
+/** What to think of it where nothing looks much like a name. */
+export function doubt(facts, answer) {
+  return verdictOf(facts, answer) === "known"
+    ? "The program knows well what it looks like, so probably no picture here shows it."
+    : "The program only guesses what it looks like, so a picture of it may have been missed.";
+}
+
+/** The nearest names with numbers, and the forecast as the server words it. */
+export function numbers(facts, { kind, forecast, nearest }) {
+  const title = kind === "name" ? "Known names that are nearest in meaning" : "Names that fit the code best";
   return [
-    el("p", { class: "status" }, status),
-    el("h3", {}, title),
-    bars(facts, answer.nearest),
-  ];
+    forecast ? el("p", { class: "status" }, forecast.text) : null,
+    nearest.length ? el("h3", {}, title) : null,
+    nearest.length ? bars(nearest) : null,
+  ].filter(Boolean);
 }
 
-function bars(facts, names) {
-  return el("ol", { class: "bars" }, ...names.map(({ name, cosine, seen }) => {
+function bars(names) {
+  return el("ol", { class: "bars" }, ...names.map(({ name, cosine }) => {
     const bar = el("span", { class: "bar-line", "aria-hidden": "true" });
     bar.style.setProperty("--value", Math.max(0, Math.min(1, cosine)));
     return el("li", {},
-      el("a", { href: write(asking(nothing(), "name", name)), "data-go": true, title: `Search for ${nameOf(name)}` },
-        facts.marks ? mark(seen) : null, el("span", { class: "name" }, nameOf(name))),
-      el("span", { class: "number" }, cosine.toFixed(2).replace("-", "−")),
+      el("a", { href: write(fresh("name", name)), "data-go": true, title: `Search for ${nameOf(name)}` },
+        el("span", { class: "name" }, nameOf(name))),
+      el("span", { class: "number", title: "cosine" }, cosine.toFixed(2).replace("-", "−")),
       bar);
   }));
 }

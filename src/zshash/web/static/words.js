@@ -1,61 +1,83 @@
-/** Names beside what is searched for: further ones, and ones that are not wanted. */
+/** What is searched for, as chips in the search field: a picture, names, and names of what is not wanted. */
 
 import { byId, el, show } from "./dom.js";
-import { nameOf, plain } from "./facts.js";
+import { wanted, withNames } from "./names.js";
 import { spoken } from "./reading.js";
+import { isPicture } from "./state.js";
 
-/** A field to add names, and chips to take them away again. */
+/** Makes the chips of a state. */
 export class Words {
-  /** @param {(part: Object) => void} change */
-  constructor(change) {
-    this.change = change;
-    this.state = null;
-    byId("words-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.add(event.submitter?.value ?? "also", byId("word").value.trim());
-    });
+  /** @param {{change: (part: Object) => void, picture: (state: State) => Node}} told */
+  constructor(told) {
+    this.told = told;
   }
 
-  /** Make chips and field those of a state; names can only be added where `possible`. */
-  show(state, possible, reading = null) {
+  /**
+   * @param {State} state
+   * @param {boolean} apart whether what is asked stands as chips
+   * @param {Object|null} reading what the server has understood
+   */
+  show(state, apart, reading = null) {
     this.state = state;
-    show(byId("words-form"), possible);
-    const chips = [
-      ...state.also.map((name) => this.chip("also", name, spoken(name, reading))),
-      ...state.without.map((name) => this.chip("without", name, spoken(name, reading))),
+    const chips = apart ? this.chips(reading) : [];
+    byId("terms").replaceChildren(...chips);
+    show(byId("terms"), chips.length > 0);
+  }
+
+  chips(reading) {
+    const { state } = this;
+    const names = wanted(state);
+    const alone = names.length === 1 && !isPicture(state);
+    const picture = isPicture(state) || state.kind === "id" ? [this.picture()] : [];
+    return [
+      ...picture,
+      ...names.map((name) => this.chip(name, spoken(name, reading), false, !alone)),
+      ...state.without.map((name) => this.chip(name, spoken(name, reading), true, true)),
     ];
-    byId("words").replaceChildren(...chips);
-    show(byId("words"), chips.length > 0);
   }
 
-  add(how, name) {
-    const { kind, value } = this.state;
-    if (!name) return byId("word").focus();
-    byId("word").value = "";
-    const others = (names) => names.filter((own) => plain(own) !== plain(name));
-    const part = { also: others(this.state.also), without: others(this.state.without) };
-    if (kind === "name" && plain(value) === plain(name)) return null;
-    part[how].push(name);
-    return this.change(part);
+  picture() {
+    const remove = () => this.told.change(withNames({ ...this.state, kind: "name", value: "" }, this.state.also, this.state.without));
+    return el("li", { class: "term is-picture" }, this.told.picture(this.state),
+      el("button", { type: "button", class: "away", "aria-label": "Remove the picture", onclick: remove }, "×"));
   }
 
-  chip(how, name, words) {
-    const text = how === "also" ? `and ${words}` : `not ${words}`;
-    const remove = () => this.change({ [how]: this.state[how].filter((own) => own !== name) });
-    return el("li", {}, el("button",
-      { type: "button", class: `chip word is-${how}`, "aria-label": `Remove “${text}”`, onclick: remove },
-      text, el("span", { "aria-hidden": "true" }, "×")));
+  chip(name, text, refused, turns) {
+    const flip = turns && this.turn(name, text, refused);
+    const said = refused ? `not ${text}` : text;
+    return el("li", { class: `term ${refused ? "is-without" : "is-wanted"}` }, flip || null,
+      el("span", { class: "name" }, text),
+      el("button", { type: "button", class: "away", "aria-label": `Remove “${said}”`, onclick: () => this.drop(name) }, "×"));
+  }
+
+  /** The button that turns a wanted name into one that is not wanted, and back. */
+  turn(name, text, refused) {
+    return el("button", {
+      type: "button", class: "not", "aria-pressed": String(refused), "aria-label": `Leave out “${text}”`,
+      title: refused ? "Look for it after all" : "Leave this out", onclick: () => this.flip(name, refused),
+    }, "not");
+  }
+
+  flip(name, refused) {
+    const [names, without] = this.others(name);
+    if (refused) this.told.change(withNames(this.state, [...names, name], without));
+    else this.told.change(withNames(this.state, names, [...without, name]));
+  }
+
+  drop(name) {
+    this.told.change(withNames(this.state, ...this.others(name)));
+  }
+
+  others(name) {
+    const other = (own) => own !== name;
+    return [wanted(this.state).filter(other), this.state.without.filter(other)];
   }
 }
 
-/** “dog -cat -polar bear” as a name, and names that are not wanted. */
-export function parts(text) {
-  const [value, ...without] = text.split(/\s+-(?=[^\s-])/).map((part) => part.trim()).filter(Boolean);
-  return { value, without: without.filter((name) => plain(name) !== plain(value)) };
-}
-
-/** What is asked in words, for the title of the window. */
-export function inWords({ value, also, without }) {
-  const [others, unwanted] = [also.map(nameOf), without.map(nameOf)];
-  return [nameOf(value), ...others.map((name) => `and ${name}`), ...unwanted.map((name) => `not ${name}`)].join(" ");
+/** What is asked in words, for titles. */
+export function inWords(state, reading = null) {
+  const said = (name) => spoken(name, reading);
+  const names = wanted(state).map(said).join(" and ");
+  const without = state.without.map((name) => `not ${said(name)}`).join(", ");
+  return [names, without].filter(Boolean).join(", ");
 }
