@@ -80,6 +80,7 @@ OPERATIONS = [
     "POST /api/v1/search",
     "POST /api/v1/search/batch",
     "GET /api/v1/why",
+    "GET /api/v1/facets",
     "GET /api/v1/items",
     "POST /api/v1/items",
     "POST /api/v1/items/remove",

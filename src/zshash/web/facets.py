@@ -1,4 +1,4 @@
-"""What a collection can be narrowed by: years, months, cameras and places, with their conditions."""
+"""Years, months, cameras and places of a collection, each with the condition of its items."""
 
 from collections import Counter
 from typing import Any
