@@ -49,6 +49,7 @@ from zshash.collection.operations.fields import (
 from zshash.collection.operations.inputs import Columns
 from zshash.collection.operations.queries import Many, Page, Picture, Query, make_queries
 from zshash.collection.operations.ranking import Ranking
+from zshash.collection.operations.recent import Recent
 from zshash.collection.operations.refitting import Recipe
 from zshash.collection.results import (
     Added,
@@ -655,9 +656,14 @@ class Collection:
         found = self.search_each(queries, where=where)
         return found if is_many else found[0]
 
-    def search_each(self, queries: Sequence[Query], *, where: str | None = None) -> list[Found]:
-        """Search for several queries, each of any kind and with its own page; all by one model."""
-        return searching.search(self._store, queries, where)
+    def search_each(
+        self, queries: Sequence[Query], *, where: str | None = None, recent: Recent | None = None
+    ) -> list[Found]:
+        """Search for several queries, each of any kind and with its own page; all by one model.
+
+        `recent` keeps the items that were found, for later searches: they must not be changed.
+        """
+        return searching.search(self._store, queries, where, recent)
 
     def rank_each(self, queries: Sequence[Query], *, where: str | None = None) -> list[Ranking]:
         """Ids and scores of what `search_each` finds: no item is read, so it takes less time."""

@@ -4,13 +4,14 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 from python_multipart.multipart import parse_options_header
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import FormData, QueryParams, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
@@ -32,6 +33,7 @@ __all__ = [
     "room",
 ]
 
+SHORT = 200  # bytes of a query string whose parameters are kept for the next request
 SLACK = 2**20  # bytes of a form besides its files
 MOST_JSON = 4 * 2**20
 MOST_BATCH = 16 * 2**20
@@ -156,7 +158,15 @@ def _parsed_json(content: bytes, request: Request, kind: type[Order]) -> Order:
 
 def parsed(request: Request, kind: type[Order]) -> Order:
     """Parameters in the query string of a request."""
-    return _parsed(request.query_params.multi_items(), kind)
+    text = request.scope["query_string"]
+    if len(text) > SHORT:
+        return _parsed(request.query_params.multi_items(), kind)
+    return _parsed_before(text, kind)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=256)  # programs send the same parameters with each search
+def _parsed_before(text: bytes, kind: type[Any]) -> Any:
+    return _parsed(QueryParams(text).multi_items(), kind)
 
 
 def _parsed(given: Iterable[tuple[str, Any]], kind: type[Order]) -> Order:

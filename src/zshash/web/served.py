@@ -19,6 +19,7 @@ from zshash.collection import Collection, Found, Item, Query
 from zshash.collection.operations.portraits import make_thumbnail
 from zshash.collection.operations.queries import Projected
 from zshash.collection.operations.ranking import project
+from zshash.collection.operations.recent import Recent
 from zshash.collection.operations.where import WhereError
 from zshash.datasets import Dataset
 from zshash.images import Limits, PictureReader
@@ -41,6 +42,7 @@ from zshash.web.queries import (
     condition,
 )
 from zshash.web.settings import Settings
+from zshash.web.telling import Telling
 
 __all__ = ["MOST_FILES", "Question", "ServedCollection"]
 
@@ -65,6 +67,7 @@ class ServedCollection:
         self.collection = Collection.open(folder, reader=reader, patience=settings.seconds)
         self.folders = _folders(self.collection)
         self._about = About(self.collection, settings)
+        self._recent, self._telling = Recent(), Telling(self._portrait)
         self._checked: tuple[Model, bool, str] | None = None
         self.takes_pictures  # noqa: B018, loads the network now, which takes a while
         self._load_names()
@@ -168,7 +171,7 @@ class ServedCollection:
         try:
             if form == PACKED:
                 return packed(self.collection.rank_each(queries, where=where), batch.how.page)
-            found = self.collection.search_each(queries, where=where)
+            found = self.collection.search_each(queries, where=where, recent=self._recent)
         except WRONG as error:
             answer = describe(error, self.folders)
             if answer.status not in (404, 422) or isinstance(error, WhereError):
@@ -203,7 +206,7 @@ class ServedCollection:
             n = self.width
             for query in queries:
                 _check_features(query, n)
-        found = self.collection.search_each(queries, where=where)
+        found = self.collection.search_each(queries, where=where, recent=self._recent)
         return [self._answer(*pair) for pair in zip(questions, found, strict=True)]
 
     def _answer(self, question: Question, found: Found) -> bytes:
@@ -221,18 +224,14 @@ class ServedCollection:
             asked["words"] = dict(query.words)
         if found.reading is not None:
             asked["reading"] = found.reading.told()
-        answer = {
-            "query": asked,
-            "total": found.total,
-            "offset": found.offset,
-            "limit": question.limit,
-            "results": [
-                self._portrait(item, found.pictured, score=score, bits=bits)
-                for item, score, bits in found
-            ],
-            "seconds": round(perf_counter() - question.started, 6),
-        }
-        return to_json(answer)
+        return b'{"query":%b,"total":%d,"offset":%d,"limit":%d,"results":[%b],"seconds":%b}' % (
+            to_json(asked),
+            found.total,
+            found.offset,
+            question.limit,
+            self._telling.matches(found, found.pictured),
+            to_json(round(perf_counter() - question.started, 6)),
+        )
 
     def why_name(self, name: str) -> dict[str, Any]:
         """What a name means to the model: the nearest known categories, and a forecast."""
@@ -263,7 +262,8 @@ class ServedCollection:
     def portraits(self, ids: NDArray[np.int64]) -> list[dict[str, Any]]:
         """Facts about items, without those that are no longer there."""
         pictured = self.collection.pictured(ids)
-        return [self._portrait(item, pictured) for item in items_left(self.collection, ids)]
+        left = items_left(self.collection, ids)
+        return [self._portrait(item, item.id in pictured) for item in left]
 
     def facets(self) -> dict[str, Any]:
         """What the collection can be narrowed by."""
@@ -271,7 +271,8 @@ class ServedCollection:
 
     def item(self, number: int) -> dict[str, Any]:
         """Facts about one item."""
-        return self._portrait(self.collection[number], self.collection.pictured([number]))
+        is_pictured = number in self.collection.pictured([number])
+        return self._portrait(self.collection[number], is_pictured)
 
     def thumbnail(self, number: int) -> bytes:
         """JPEG of the small picture of an item; 404 if there is none."""
@@ -314,15 +315,14 @@ class ServedCollection:
         """Remove an item."""
         self.collection.remove([number])
 
-    def _portrait(self, item: Item, pictured: set[int], **more: Any) -> dict[str, Any]:
+    def _portrait(self, item: Item, is_pictured: bool) -> dict[str, Any]:
         facts = {
-            **more,
             "id": item.id,
             "code": item.code.hex(),
             "labels": list(item.labels),
             "file": self._file(item),
             "metadata": shown(item.metadata, self.settings),
-            "thumbnail": item.id in pictured,
+            "thumbnail": is_pictured,
         }
         if self.settings.paths:
             facts["path"] = item.source

@@ -1,5 +1,6 @@
 """Items by their ids: read from the catalogue and checked against the index."""
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -66,8 +67,9 @@ def pictured(store: Store, state: State, ids: Sequence[int]) -> set[int]:
     """Those of the given ids whose items have a thumbnail; most often all or none."""
     if state.thumbnails.n in (0, state.items.n):
         return set(ids) if state.thumbnails.n else set()
+    statement = "SELECT id FROM thumbnails WHERE id IN (SELECT value FROM json_each(?))"
     with store.looking() as connection:
-        return set(blobs(connection, store.folder, "thumbnails", ids))
+        return {number for (number,) in connection.execute(statement, [json.dumps(list(ids))])}
 
 
 def thumbnails(store: Store, ids: Sequence[int]) -> dict[int, bytes]:

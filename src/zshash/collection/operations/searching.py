@@ -10,6 +10,7 @@ codes of the same model: if the collection gets another model meanwhile, `search
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from zshash.collection.operations.filtering import find, meeting, subset
 from zshash.collection.operations.items import check_ids, check_known, items, pictured, thumbnails
 from zshash.collection.operations.queries import Query
 from zshash.collection.operations.ranking import Asked, Ranking, ask
+from zshash.collection.operations.recent import Recent
 from zshash.collection.operations.reranking import rerank
 from zshash.collection.results import Found
 from zshash.collection.storage.rows import Ids
@@ -47,15 +49,20 @@ class _ModelChanged(Exception):  # noqa: N818
 Finish = Callable[[Store, State, Asked, Sequence[Ranking]], Answer]  # inside `reading`
 
 
-def search(store: Store, queries: Sequence[Query], where: str | None = None) -> list[Found]:
-    """Matches of each query, all for one model of the collection.
+def search(
+    store: Store,
+    queries: Sequence[Query],
+    where: str | None = None,
+    recent: Recent | None = None,
+) -> list[Found]:
+    """Matches of each query, all for one model of the collection; `recent` keeps their items.
 
     Raises
     ------
     OtherModel
         If a query has a code or values of another model.
     """
-    return _search(store, queries, where, _matches)
+    return _search(store, queries, where, partial(_matches, recent=recent))
 
 
 def rank(store: Store, queries: Sequence[Query], where: str | None = None) -> Sequence[Ranking]:
@@ -190,10 +197,19 @@ def _rank(
         return asked.rank(index, n, by_name, by_reading)
 
 
-def _matches(store: Store, state: State, asked: Asked, rankings: Sequence[Ranking]) -> list[Found]:
+def _matches(
+    store: Store,
+    state: State,
+    asked: Asked,
+    rankings: Sequence[Ranking],
+    recent: Recent | None = None,
+) -> list[Found]:
     """Matches for rankings: items with their scores, inside `reading`."""
     rankings = rerank(store, state, asked, rankings)
     wanted = sorted({number for ranking in rankings for number in ranking.ids.tolist()})
-    found = dict(zip(wanted, items(store, wanted), strict=True))
+    if recent is None:
+        found = dict(zip(wanted, items(store, wanted), strict=True))
+    else:
+        found = recent.items(store, state, wanted)
     small = pictured(store, state, wanted)
     return asked.found(rankings, found, small, lambda ids: thumbnails(store, ids))
