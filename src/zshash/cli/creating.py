@@ -70,7 +70,7 @@ TAKEN = {
 )
 @click.option(
     "--thumbnails",
-    default=128,
+    default=320,
     show_default=True,
     type=Integer(0, 1024),
     help="Longer side, in pixels, of the small pictures that are kept; 0 keeps none.",

@@ -117,7 +117,7 @@ class Collection:
         semantics: str | Sequence[str] | None = None,
         aliases: Mapping[str, str] | None = None,
         keep_features: bool | None = None,
-        thumbnails: int | None = 128,
+        thumbnails: int | None = 320,
         exif: bool = True,
         reader: PictureReader | None = None,
         index: str | None = None,
@@ -154,7 +154,8 @@ class Collection:
             Keep the features of each item, so that `refit` and `reencode` need no pictures, and
             searches can `rerank`. By default they are kept, unless a model is given.
         thumbnails : int
-            Longer side of the small pictures that are kept, 0 for none.
+            Longer side of the small pictures that are kept, 0 for none. Small pictures are never
+            enlarged, and long and thin ones get more.
         exif : bool
             Whether date, place, camera and size of a picture become metadata.
         reader : PictureReader, optional
@@ -532,7 +533,10 @@ class Collection:
             return items.pictured(self._store, state, items.check_ids(ids).tolist())
 
     def thumbnail(self, number: int) -> bytes | None:
-        """Thumbnail of an item, as the bytes of a JPEG file, or None."""
+        """Thumbnail of an item, as the bytes of a WebP file, or None.
+
+        Albums of earlier versions have JPEG files, until `remake_thumbnails`.
+        """
         with self._store.reading():
             items.check_known(self._store, items.check_ids([number]))
             return items.thumbnail(self._store, int(number))

@@ -3,7 +3,8 @@
 Only formats that people keep pictures in are read, no scripts (EPS) and no drawings. Of an
 animation the first frame counts, of the file of a camera (RAW) the largest preview in it. Pictures
 are turned upright as the camera noted; palettes, transparency, sixteen bits and inks (CMYK) become
-plain RGB of eight bits. Colour profiles are ignored.
+plain RGB of eight bits. A colour profile is not applied, but it stays with the pixels, as
+``info["icc_profile"]``.
 """
 
 import os
@@ -12,12 +13,14 @@ from collections.abc import Callable
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zshash._extras import needs
 from zshash.images.formats.announced import NotRead
+from zshash.images.formats.profiles import profile_in
 from zshash.images.formats.stripping import KINDS, kind_of, strip
 from zshash.images.formats.tags import orientation
 from zshash.images.limits import Limits
@@ -131,23 +134,28 @@ def _decode(file: BytesIO, limits: Limits, side: int) -> Image.Image:
         if kind is None:
             raise PictureError(f"not a picture of a kind that is read ({', '.join(KINDS)})")
         factory = _factory("JPEG" if kind == "RAW" else kind)
+        profile = profile_in(content, kind)
         found = strip(content, kind)
         if found.preview is not None:
             file = BytesIO(content[found.preview])
     _check_pixels(found.pixels, limits)
-    plain, exif = _load(factory, file, limits, side)
-    up = orientation(exif) if exif else found.orientation
-    return plain.transpose(UPRIGHT[up]) if up in UPRIGHT else plain
+    plain, notes = _load(factory, file, limits, side)
+    up = orientation(notes["exif"]) if notes.get("exif") else found.orientation
+    upright = plain.transpose(UPRIGHT[up]) if up in UPRIGHT else plain
+    upright.info["icc_profile"] = profile or notes.get("icc_profile") or b""
+    return upright
 
 
-def _load(factory: Factory, file: BytesIO, limits: Limits, side: int) -> tuple[Image.Image, bytes]:
-    """Pixels, not yet upright, and the notes of the camera (EXIF) where they were left in."""
+def _load(
+    factory: Factory, file: BytesIO, limits: Limits, side: int
+) -> tuple[Image.Image, dict[Any, Any]]:
+    """Pixels, not yet upright, and the notes that were left in: EXIF, a colour profile."""
     with factory(file, "") as image:
         _check_size(*image.size, limits)
         if side:
             image.draft(None, (2 * side, 2 * side))
         image.load()
-        return plain_rgb(image), image.info.get("exif") or b""
+        return plain_rgb(image), image.info
 
 
 @cache

@@ -112,7 +112,8 @@ def extract(
     if not len(pictures):
         return Drawn([], np.empty((0, model.hasher.n_features_in_), np.float32), [], {})
     with interruptible():
-        portraits = Portraits(pictures.sources, style, model.reader.limits)
+        side = model.picture_reader.network.side
+        portraits = Portraits(pictures.sources, style, model.reader.limits, side)
         return _extract(model, pictures, looks, portraits, kept)
 
 

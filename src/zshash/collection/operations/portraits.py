@@ -4,7 +4,7 @@ All of it is made while the pixels are at hand, so that a picture is decoded onc
 """
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     from zshash.images.pipeline import Also
 
-__all__ = ["Portrait", "Portraits", "Style", "make_thumbnail"]
+__all__ = ["Portrait", "Portraits", "Style"]
 
-QUALITY = 80  # of thumbnails, as JPEG
 LEAST_SIDE = 128  # of the pixels that perceptual hashes are made from
 
 
@@ -31,7 +30,7 @@ class Portrait(NamedTuple):
     Attributes
     ----------
     thumbnail : bytes or None
-        JPEG, or None if the collection keeps none.
+        WebP, or None if the collection keeps none.
     print : bytes or None
         Perceptual hash of 8 bytes.
     facts : dict
@@ -72,13 +71,20 @@ class Portraits:
     style : Style or None
         With None, all portraits are empty.
     limits : Limits
+    decoded : int
+        Side that pictures are decoded at least at, before `take` gets them; 0 stands for their own.
     """
 
     def __init__(
-        self, sources: Sequence[Path] | NDArray[np.uint8], style: Style | None, limits: Limits
+        self,
+        sources: Sequence[Path] | NDArray[np.uint8],
+        style: Style | None,
+        limits: Limits,
+        decoded: int = 0,
     ) -> None:
         self._sources, self._limits = sources, limits
         self._style = style or Style(0, False)
+        self._is_coarse = 0 < 2 * decoded < self._style.side
         self._taken: dict[int, Portrait] = {}
         self.also: Also | None = None if style is None else self.take
 
@@ -87,7 +93,8 @@ class Portraits:
         from zshash.images.prints import fingerprint
 
         facts = self._facts(row, image)
-        self._taken[row] = Portrait(_small(image, self._style.side), fingerprint(image), facts)
+        small = self._thumbnail(row, image) if self._style.side else None
+        self._taken[row] = Portrait(small, fingerprint(image), facts)
 
     def of(self, rows: Sequence[int]) -> list[Portrait]:
         """Portraits of the pictures in the given rows; those that nobody has decoded are made."""
@@ -95,13 +102,26 @@ class Portraits:
             run_blocks(self._open, [row for row in rows if row not in self._taken])
         return [self._taken.get(row, Portrait()) for row in rows]
 
+    def _thumbnail(self, row: int, image: "Image.Image") -> bytes:
+        from zshash.images.decoding import PictureError
+        from zshash.images.thumbnails import thumbnail
+
+        side = self._style.side
+        if self._is_coarse and max(image.size) < side:
+            with suppress(PictureError):  # changed meanwhile, which is told elsewhere
+                image = self._decoded(row, side)
+        return thumbnail(image, side)
+
+    def _decoded(self, row: int, side: int) -> "Image.Image":
+        from zshash.images.decoding import decode
+
+        return decode(self._sources[row], self._limits, max(side // 2, LEAST_SIDE))
+
     def _open(self, row: int) -> None:
-        from zshash.images.decoding import PictureError, decode
+        from zshash.images.decoding import PictureError
 
         try:
-            self.take(
-                row, decode(self._sources[row], self._limits, max(self._style.side, LEAST_SIDE))
-            )
+            self.take(row, self._decoded(row, self._style.side))
         except PictureError:
             self._taken[row] = Portrait()
 
@@ -116,25 +136,3 @@ class Portraits:
             return picture_facts(self._sources[row].read_bytes())
         except OSError:  # gone by now, which is told elsewhere
             return {}
-
-
-def make_thumbnail(source: Any, side: int, limits: Limits | None = None) -> bytes | None:
-    """JPEG of a picture, at most `side` pixels wide and high; None if it can not be read."""
-    from zshash.images.decoding import PictureError, decode
-
-    try:
-        return _small(decode(source, limits, side), side)
-    except PictureError:
-        return None
-
-
-def _small(image: "Image.Image", side: int) -> bytes | None:
-    """JPEG of an image, at most `side` pixels wide and high, without notes; None if side is 0."""
-    if not side:
-        return None
-    small = image.copy()
-    small.thumbnail((side, side))
-    small.info.clear()  # comments and EXIF data, which Pillow would write again
-    file = BytesIO()
-    small.save(file, "JPEG", quality=QUALITY)
-    return file.getvalue()

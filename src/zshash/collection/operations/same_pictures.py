@@ -32,6 +32,7 @@ __all__ = ["SamePictures", "same_pictures"]
 
 AT_ONCE = 2048  # thumbnails
 ON_A_CORE = 32  # of them
+COMPARED = 128  # pixels of the longer side that thumbnails are compared at, whatever they have
 FINE = 24  # pixels of the shorter side of a thumbnail that shades are not blurred in
 UNCROPPED = 0.97  # of a picture's area, less counts as cropped
 
@@ -111,7 +112,7 @@ def _some_prints(
 def _opened(thumbnails: dict[int, bytes], side: int) -> Images:
     """Thumbnails with at least twice `side` pixels, if they have so many, decoded on all cores.
 
-    Those that can not be decoded are left out.
+    Larger ones are shrunk, so that albums with thumbnails of any size are compared alike. Those that can not be decoded are left out.
     """
 
     def work(part: list[tuple[int, bytes]]) -> Images:
@@ -119,6 +120,7 @@ def _opened(thumbnails: dict[int, bytes], side: int) -> Images:
         for number, value in part:
             with suppress(PictureError):
                 opened[number] = decode(value, side=side)
+                opened[number].thumbnail((COMPARED, COMPARED))
         return opened
 
     values = list(thumbnails.items())

@@ -11,7 +11,7 @@ Bytes = bytes | memoryview
 EXIF = b"Exif\0\0"
 WIDTH, HEIGHT, ORIENTATION = 256, 257, 274
 NUMBERS = {1: "B", 3: "H", 4: "I", 5: "2I", 6: "b", 8: "h", 9: "i", 10: "2i", 13: "I", 16: "Q"}
-LETTERS, OPAQUE = 2, 7  # kinds of tags that hold bytes
+BYTES, LETTERS, OPAQUE = 1, 2, 7  # kinds of tags that hold bytes
 FRACTIONS = (5, 10)
 MOST_TAGS = 65535
 MOST_READ = 1000  # tags of a directory that is read, and numbers of one of its tags
@@ -150,6 +150,13 @@ class Directory(NamedTuple):
         if tag is None or tag.kind not in (LETTERS, OPAQUE):
             return b""
         return bytes(self._bytes(tag, min(tag.n_numbers, MOST_READ))).partition(b"\0")[0]
+
+    def block(self, code: int, most: int) -> Bytes:
+        """Bytes of a tag, empty if there are none or more than `most`."""
+        tag = self.tags.get(code)
+        if tag is None or tag.kind not in (BYTES, OPAQUE) or tag.n_numbers > most:
+            return b""
+        return self._bytes(tag, tag.n_numbers)
 
     def place(self, code: int) -> int:
         """Place of the bytes of a tag that has too many for the directory; 0 if there is none."""
