@@ -11,7 +11,7 @@ from PIL import Image
 from tests.collection.conftest import draw
 from zshash import Collection
 from zshash.collection import Found, Item, Match
-from zshash.collection.notebook import MOST_SHOWN, SIDE
+from zshash.collection.notebook import MOST_SHOWN, SHARP, SIDE
 
 
 class Page(HTMLParser):
@@ -39,7 +39,7 @@ class Page(HTMLParser):
     def pictures(self):
         """The pictures in the page, decoded."""
         heads, bodies = zip(*(own["src"].split(",") for own in self.images), strict=True)
-        assert set(heads) == {"data:image/jpeg;base64"}
+        assert set(heads) == {"data:image/webp;base64"}
         return [Image.open(BytesIO(base64.b64decode(body, validate=True))) for body in bodies]
 
 
@@ -48,9 +48,9 @@ def many(tmp_path, hasher, reader):
     """A collection of 21 wide pictures with thumbnails that are larger than a notebook's."""
     for seed in range(21):
         image = Image.open(draw(tmp_path / "wide" / f"{seed}.png", seed))
-        image.resize((320, 160)).save(tmp_path / "wide" / f"{seed}.png")
+        image.resize((800, 400)).save(tmp_path / "wide" / f"{seed}.png")
     folder = tmp_path / "many.zshash"
-    with Collection.create(folder, hasher, reader=reader, thumbnails=256) as collection:
+    with Collection.create(folder, hasher, reader=reader, thumbnails=640) as collection:
         collection.add(tmp_path / "wide")
         yield collection
 
@@ -60,7 +60,7 @@ def test_matches_are_a_row_of_small_pictures(many):
     page = Page(found._repr_html_())
     assert not page.open
     assert len(page.images) == MOST_SHOWN < len(found)
-    assert {image.size for image in page.pictures()} == {(SIDE, SIDE // 2)}
+    assert {image.size for image in page.pictures()} == {(SHARP * SIDE, SHARP * SIDE // 2)}
     assert page.texts[0] == "Found 21 of 21, the first 20"
     names = [match.path.rpartition("/")[2] for match in found[:MOST_SHOWN]]
     assert [own["alt"] for own in page.images] == names

@@ -98,6 +98,10 @@ COMMANDS = {
             "zshash.cli.collecting:reencode",
             "Encode all items of COLLECTION again, with another MODEL.",
         ),
+        "thumbnails": (
+            "zshash.cli.thumbnails:thumbnails",
+            "Make the thumbnails of COLLECTION again, from the files of its pictures.",
+        ),
         "export": (
             "zshash.cli.collecting:export",
             "Write the codes of COLLECTION to FILE, for other programs.",

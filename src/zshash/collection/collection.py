@@ -30,6 +30,7 @@ from zshash.collection.operations import (
     reencoding,
     refitting,
     relocating,
+    remaking,
     removing,
     searching,
     syncing,
@@ -57,6 +58,7 @@ from zshash.collection.results import (
     Found,
     Group,
     Relocated,
+    Remade,
     Removed,
     Synced,
     Verified,
@@ -540,6 +542,28 @@ class Collection:
         with self._store.reading():
             items.check_known(self._store, items.check_ids([number]))
             return items.thumbnail(self._store, int(number))
+
+    def remake_thumbnails(self, side: int = 320) -> Remade:
+        """Make the thumbnails of all items again that are not WebP of this longer side.
+
+        They are made from the files of the pictures; pictures that are added later get such
+        thumbnails, too. Items whose picture is gone or has changed keep what they have. If the call
+        is interrupted, the same call goes on where it ended.
+
+        Returns
+        -------
+        Remade
+            How many are new, how many were fine, and why the others could not be made.
+        """
+        return remaking.remake(self._store, side)
+
+    def sizes(self, pictured: Sequence[Item]) -> dict[int, tuple[int, int]]:
+        """Width and height of the pictures of items as they are seen, by id.
+
+        They come from the metadata, or else from the thumbnail, which may have fewer pixels; items
+        without both are left out.
+        """
+        return items.sizes(self._store, pictured)
 
     def picture(self, number: int) -> Path | None:
         """Path where the picture of an item should be, or None if that is unknown."""

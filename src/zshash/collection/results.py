@@ -310,6 +310,25 @@ class Relocated(NamedTuple):
         return _told(self, "ids", "missing")
 
 
+class Remade(NamedTuple):
+    """Result of making thumbnails again.
+
+    Attributes
+    ----------
+    made : int
+        Number of items that have a new thumbnail.
+    fine : int
+        Number of items whose thumbnail was as it should be.
+    failures : tuple of str
+        Why the other items keep what they have, a sentence each: their pictures are gone, changed
+        or can not be read.
+    """
+
+    made: int
+    fine: int
+    failures: tuple[str, ...] = ()
+
+
 class Verified(list[str]):
     """Everything that is wrong with a collection, a sentence each; empty if nothing is.
 

@@ -26,7 +26,7 @@ def test_a_folder_of_pictures(album, pictures, hasher):
     features = Colours().extract([path])
     assert item.code == hasher.encode(features).tobytes()
     small = Image.open(BytesIO(album.thumbnail(5)))
-    assert (small.format, small.size) == ("JPEG", (20, 16))
+    assert (small.format, small.size) == ("WEBP", (20, 16))
     again = album.add(pictures)
     assert len(again.ids) == 0
     assert again.duplicates.tolist() == list(range(12))

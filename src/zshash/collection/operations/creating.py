@@ -27,7 +27,7 @@ from zshash.collection.storage.state import State
 from zshash.hashing import load
 from zshash.images import PictureReader
 
-__all__ = ["create", "discard", "specs_of"]
+__all__ = ["create", "discard", "side_of", "specs_of"]
 
 MOST_PIXELS = 1024
 ATTEMPTS = 10
@@ -47,13 +47,13 @@ def create(
 ) -> None:
     """Make a collection without items; an interrupted attempt leaves what the next one clears.
 
-    The parameters become settings that never change, except `settings`, which may.
+    The parameters become settings that never change, except `thumbnails` and `settings`.
     """
     about = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "semantics": specs_of(semantics),
         "keep_features": bool(keep_features),
-        "thumbnails": _side(thumbnails),
+        "thumbnails": side_of(thumbnails),
         "exif": bool(exif),
         "feature_type": feature_type,
     }
@@ -148,7 +148,8 @@ def specs_of(semantics: str | Sequence[str] | None) -> list[str] | None:
     return [word if word == "wordnet" else str(Path(word).absolute()) for word in words]
 
 
-def _side(thumbnails: int | None) -> int:
+def side_of(thumbnails: int | None) -> int:
+    """Longer side of thumbnails, 0 for none; ValueError for what can not be one."""
     if thumbnails is not None and (
         isinstance(thumbnails, bool)
         or not isinstance(thumbnails, int)

@@ -10,7 +10,13 @@ from zshash.collection.errors import CollectionError, DamagedError
 from zshash.collection.storage.rows import Ids, Item
 from zshash.collection.storage.state import State
 from zshash.collection.storage.store import Store
-from zshash.collection.storage.tables import blobs, checksums, items_of, whole_rows_of
+from zshash.collection.storage.tables import (
+    blobs,
+    checksums,
+    heads,
+    items_of,
+    whole_rows_of,
+)
 
 __all__ = [
     "check_ids",
@@ -18,6 +24,7 @@ __all__ = [
     "check_removable",
     "items",
     "pictured",
+    "sizes",
     "thumbnail",
     "thumbnails",
 ]
@@ -73,15 +80,31 @@ def pictured(store: Store, state: State, ids: Sequence[int]) -> set[int]:
 
 
 def thumbnails(store: Store, ids: Sequence[int]) -> dict[int, bytes]:
-    """Thumbnails of those of the given items that have one, by id, as JPEG."""
+    """Thumbnails of those of the given items that have one, by id."""
     with store.reading(), store.looking() as connection:
         return blobs(connection, store.folder, "thumbnails", ids)
 
 
 def thumbnail(store: Store, number: int) -> bytes | None:
-    """Thumbnail of an item, as JPEG, or None."""
+    """Thumbnail of an item, or None."""
     with store.looking() as connection:
         return blobs(connection, store.folder, "thumbnails", [number]).get(number)
+
+
+def sizes(store: Store, wanted: Sequence[Item]) -> dict[int, tuple[int, int]]:
+    """Width and height of the pictures of items as they are seen, by id, where they are known.
+
+    They are told by the metadata, or else by the thumbnail, which may have fewer pixels.
+    """
+    known = {item.id: item.seen_size for item in wanted}
+    unknown = [number for number, size in known.items() if size is None]
+    if unknown:
+        from zshash.images.thumbnails import HEAD, size_of
+
+        with store.reading(), store.looking() as connection:
+            small = heads(connection, "thumbnails", unknown, HEAD)
+        known |= {number: size_of(head) for number, head in small.items()}
+    return {number: size for number, size in known.items() if size is not None}
 
 
 def _are_damaged(store: Store, ids: Ids) -> NDArray[np.bool_]:

@@ -112,7 +112,8 @@ def _some_prints(
 def _opened(thumbnails: dict[int, bytes], side: int) -> Images:
     """Thumbnails with at least twice `side` pixels, if they have so many, decoded on all cores.
 
-    Larger ones are shrunk, so that albums with thumbnails of any size are compared alike. Those that can not be decoded are left out.
+    Larger ones are shrunk, so that albums with thumbnails of any size are compared alike. Those
+    that can not be decoded are left out.
     """
 
     def work(part: list[tuple[int, bytes]]) -> Images:

@@ -26,7 +26,7 @@ NAME = "catalogue.sqlite"
 APPLICATION_ID = 0x7A736863  # "zshc"
 SECONDS_TO_WAIT = 5.0  # for other programs: writers of ours hold a lock of their own
 CACHE_KIB = 128 * 1024  # the index over contents of a million items stays in memory
-PAGE_BYTES = 8192  # room for a thumbnail
+PAGE_BYTES = 8192  # most thumbnails take two
 LOG_PAGES = 4096  # 32 MB: small batches in a row are copied into the file together
 STEPS = 1_000_000  # of SQLite, some milliseconds: after these a statement looks for Ctrl-C
 UNWRITABLE = (
@@ -85,7 +85,7 @@ class Catalogue:
         about: dict[str, Any],
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make a catalogue in one transaction; `about` holds settings that never change."""
+        """Make a catalogue in one transaction; `about` holds settings that hardly ever change."""
         with reporting_sqlite(folder), closing(_connect(folder / NAME, "mode=rwc")) as connection:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = WAL")

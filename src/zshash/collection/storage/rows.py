@@ -68,6 +68,17 @@ class Item:
     size: int | None = field(default=None, repr=False)
     mtime_ns: int | None = field(default=None, repr=False)
 
+    @property
+    def seen_size(self) -> tuple[int, int] | None:
+        """Width and height of the upright picture, as its metadata say; None if they do not.
+
+        >>> Item(0, b"", metadata={"width": 640, "height": 480}).seen_size
+        (640, 480)
+        """
+        width, height = self.metadata.get("width"), self.metadata.get("height")
+        are_whole = type(width) is int and type(height) is int
+        return (width, height) if are_whole and min(width, height) > 0 else None
+
     def bits_from(self, code: bytes) -> int:
         """In how many bits its code differs from another packed code: their Hamming distance.
 

@@ -43,6 +43,7 @@ __all__ = [
     "checksums",
     "codes_of",
     "delete_rows",
+    "heads",
     "items_of",
     "log_changes",
     "logged",
@@ -193,6 +194,17 @@ def whole_blobs(connection: sqlite3.Connection, table: str, ids: Sequence[int]) 
         for row in connection.execute(f"SELECT * FROM {table} WHERE id IN ({marks})", group):
             if is_whole_blob(row):
                 found[row[0]] = row[1]
+    return found
+
+
+def heads(
+    connection: sqlite3.Connection, table: str, ids: Sequence[int], n: int
+) -> dict[int, bytes]:
+    """The first `n` bytes of thumbnails or features of the given items, by id, not verified."""
+    found: dict[int, bytes] = {}
+    for marks, group in in_groups(ids):
+        statement = f"SELECT id, substr(value, 1, {n}) FROM {table} WHERE id IN ({marks})"
+        found.update(connection.execute(statement, group))
     return found
 
 
