@@ -104,6 +104,7 @@ def told(match):
         "file": item.source.rpartition("/")[2],
         "metadata": item.metadata,
         "thumbnail": True,
+        "size": [item.metadata["width"], item.metadata["height"]],
     }
 
 

@@ -443,7 +443,7 @@ def test_one_item(client, photos):
     assert answer == expected
     assert "path" not in answer
     small = client.get("/api/v1/items/33/thumbnail")
-    assert small.headers["content-type"] == "image/jpeg"
+    assert small.headers["content-type"] == "image/webp"
     assert small.body == photos.thumbnail(33)
     large = client.get("/api/v1/items/33/picture")
     assert large.headers["content-type"] == "image/jpeg"
@@ -467,7 +467,7 @@ def test_pictures_are_given_out_without_remarks(serving, copied, tmp_path):
     with Collection.open(copied) as collection:
         (number,) = collection.add(str(path)).ids.tolist()
     client = serving()
-    for what, size in [("picture", (1600, 800)), ("thumbnail", (128, 64))]:
+    for what, size in [("picture", (1600, 800)), ("thumbnail", (320, 160))]:
         given = client.get(f"/api/v1/items/{number}/{what}").body
         image = Image.open(io.BytesIO(given))
         assert image.size == size

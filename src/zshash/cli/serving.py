@@ -107,6 +107,15 @@ SERVICES = "zshash.services"
     type=Integer(1, 100_000),
     help="Number of requests that may wait; more are refused.",
 )
+@click.option(
+    "--picture-cache",
+    default=256 * 2**20,
+    show_default=True,
+    metavar="BYTES",
+    type=Integer(0),
+    help="Most bytes of large pictures that are kept in your cache folder, so that they need not "
+    "be made again; 0 keeps none.",
+)
 @click.option("--show-paths", "paths", is_flag=True, help="Tell clients the paths of the pictures.")
 @click.option(
     "--show-places",

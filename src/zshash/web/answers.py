@@ -65,6 +65,10 @@ class Item(BaseModel):
         "places."
     )
     thumbnail: bool = Field(description="Whether the item has a small picture.")
+    size: tuple[int, int] | None = Field(
+        description="Width and height of the picture in pixels, as it is seen; those of the small "
+        "picture where no others are known; null where it has neither."
+    )
 
 
 class Result(Item):

@@ -65,6 +65,6 @@ class Exports:
 
     def _picture(self, number: int) -> bytes | None:
         try:
-            return self._served.picture(number)
+            return self._served.pictures.get(number)
         except (ApiError, CollectionError):
             return None

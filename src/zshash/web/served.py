@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from zshash.codes import text_of_values
 from zshash.collection import Collection, Found, Item, Query
-from zshash.collection.operations.portraits import make_thumbnail
 from zshash.collection.operations.queries import Projected
 from zshash.collection.operations.ranking import project
 from zshash.collection.operations.recent import Recent
@@ -32,6 +31,7 @@ from zshash.web.atlas import items_left
 from zshash.web.batches import Batch, packed
 from zshash.web.errors import WRONG, ApiError, describe
 from zshash.web.facets import facets_told
+from zshash.web.pictures import Pictures
 from zshash.web.private import check_condition, shown
 from zshash.web.queries import (
     Conditions,
@@ -46,7 +46,6 @@ from zshash.web.telling import Telling
 
 __all__ = ["MOST_FILES", "Question", "ServedCollection"]
 
-LARGE_SIDE = 1600  # pixels of the longer side of a large picture
 MODEL_DIGITS = 12  # first digits of a model's checksum, which clients get
 
 
@@ -65,6 +64,7 @@ class ServedCollection:
         limits = Limits(pixels=settings.pixels, bytes=settings.bytes)
         reader = PictureReader(limits=limits, cache=False)
         self.collection = Collection.open(folder, reader=reader, patience=settings.seconds)
+        self.pictures = Pictures(self.collection, settings)
         self.folders = _folders(self.collection)
         self._about = About(self.collection, settings)
         self._recent, self._telling = Recent(), Telling(self._portrait)
@@ -275,24 +275,15 @@ class ServedCollection:
         return self._portrait(self.collection[number], is_pictured)
 
     def thumbnail(self, number: int) -> bytes:
-        """JPEG of the small picture of an item; 404 if there is none."""
+        """File of the small picture of an item; 404 if there is none."""
         small = self.collection.thumbnail(number)
         if small is None:
             raise ApiError(404, f"item {number} has no small picture")
         return small
 
-    def picture(self, number: int) -> bytes:
-        """JPEG of the picture of an item, at most as large as a screen; 404 if there is none.
-
-        It is made from the file of the item. The file itself is never sent, because its metadata
-        may tell where the picture was taken.
-        """
-        path = self.collection.picture(number)
-        limits = Limits(pixels=self.settings.pixels, bytes=self.settings.bytes)
-        large = None if path is None else make_thumbnail(path, LARGE_SIDE, limits)
-        if large is None:
-            raise ApiError(404, f"the picture of item {number} is not there")
-        return large
+    def file(self, number: int) -> str | None:
+        """Name of the file of an item's picture, or None."""
+        return self._file(self.collection[number])
 
     def add(self, files: Sequence[tuple[str, bytes]], labels: Sequence[str]) -> dict[str, Any]:
         """Add pictures as one change, and report what was added, was there already, or failed."""
@@ -323,10 +314,17 @@ class ServedCollection:
             "file": self._file(item),
             "metadata": shown(item.metadata, self.settings),
             "thumbnail": is_pictured,
+            "size": self._size(item, is_pictured),
         }
         if self.settings.paths:
             facts["path"] = item.source
         return facts
+
+    def _size(self, item: Item, is_pictured: bool) -> tuple[int, int] | None:
+        """Width and height of the picture as it is seen, or of the small one, or None."""
+        if item.seen_size is not None or not is_pictured:
+            return item.seen_size
+        return self.collection.sizes([item]).get(item.id)
 
     def _file(self, item: Item) -> str | None:
         """Name of the picture's file, as a client sent it or as it is on the disk, or None."""

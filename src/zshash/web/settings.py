@@ -57,6 +57,9 @@ class Settings:
         Whether clients see where on earth a picture was taken.
     workers : int
         Number of processes that answer requests.
+    picture_cache : int
+        Bytes of large pictures that are kept in the cache folder of the user, so that they need not
+        be made again; 0 keeps none.
     scratch : Path or None
         Private folder of one running server, for what all of its processes share. `serve` makes it,
         and removes it at the end.
@@ -77,6 +80,7 @@ class Settings:
     paths: bool = False
     places: bool = False
     workers: int = 1
+    picture_cache: int = 256 * 2**20
     scratch: Path | None = None
 
     def __post_init__(self) -> None:

@@ -76,8 +76,9 @@ class Item:
         (640, 480)
         """
         width, height = self.metadata.get("width"), self.metadata.get("height")
-        are_whole = type(width) is int and type(height) is int
-        return (width, height) if are_whole and min(width, height) > 0 else None
+        if type(width) is not int or type(height) is not int or min(width, height) < 1:
+            return None
+        return width, height
 
     def bits_from(self, code: bytes) -> int:
         """In how many bits its code differs from another packed code: their Hamming distance.
