@@ -65,9 +65,11 @@ class Item(BaseModel):
         "places."
     )
     thumbnail: bool = Field(description="Whether the item has a small picture.")
-    size: tuple[int, int] | None = Field(
+    size: list[int] | None = Field(
+        min_length=2,
+        max_length=2,
         description="Width and height of the picture in pixels, as it is seen; those of the small "
-        "picture where no others are known; null where it has neither."
+        "picture where no others are known; null where it has neither.",
     )
 
 
