@@ -17,7 +17,7 @@ from zshash.web.bodies import explain
 from zshash.web.counting import Meter
 from zshash.web.errors import WRONG, ApiError, describe
 from zshash.web.guard import Guard
-from zshash.web.openapi import ABOUT, LICENSE, access, complete, routes_of
+from zshash.web.openapi import ABOUT, LICENSE, access, add_document, complete, routes_of
 from zshash.web.routes import API, make_router
 from zshash.web.settings import Settings
 from zshash.web.shortcut import Shortcut
@@ -61,7 +61,7 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
         description=ABOUT,
         license_info=LICENSE,
         version=zshash.__version__,
-        openapi_url=f"{API}/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -70,7 +70,7 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
     router = make_router(state)
     app.include_router(router)
     _add_handlers(app, router, state.served.folders)
-    complete(app, router, settings)
+    add_document(app, complete(app, router, settings))
     shortcut = Shortcut(
         app, router, SHORT, lambda error: _answer(describe(error, state.served.folders))
     )

@@ -1,16 +1,19 @@
 """The OpenAPI document: what FastAPI knows of the routes, and what their readers need besides."""
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.routing import APIRoute
 
+from zshash.web.answers import to_json
+from zshash.web.freshness import has_tag
 from zshash.web.routes import API, body_schemas
 from zshash.web.routes.shared import NOTES
 from zshash.web.settings import Settings
 
-__all__ = ["ABOUT", "LICENSE", "TAGS", "access", "complete", "routes_of"]
+__all__ = ["ABOUT", "LICENSE", "TAGS", "access", "add_document", "complete", "routes_of"]
 
 OWN = ("id", "code", "values", "model")  # parameters of GET that POST has in its body
 ABOUT = """\
@@ -72,10 +75,7 @@ def access(route: APIRoute, method: str) -> str:
 
 
 def complete(app: FastAPI, router: APIRouter, settings: Settings) -> dict[str, Any]:
-    """The document of an application, with what FastAPI can not know.
-
-    The application answers with this document from now on.
-    """
+    """The document of an application, with what FastAPI can not know."""
     document = app.openapi()
     _add_bodies(document)
     document["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
@@ -87,6 +87,21 @@ def complete(app: FastAPI, router: APIRouter, settings: Settings) -> dict[str, A
         if operation is not None and route.include_in_schema:
             _finish(operation, access(route, method), settings)
     return document
+
+
+def add_document(app: FastAPI, document: dict[str, Any]) -> None:
+    """Add the route of the document, which is written once."""
+    content = to_json(document)
+    headers = {
+        "Cache-Control": "private, no-cache",
+        "ETag": f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"',
+    }
+
+    @app.get(f"{API}/openapi.json", include_in_schema=False)
+    async def openapi(request: Request) -> Response:
+        if has_tag(request, headers["ETag"]):
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=JSON)
 
 
 def _add_bodies(document: dict[str, Any]) -> None:

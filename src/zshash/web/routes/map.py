@@ -44,7 +44,7 @@ def add_map(router: APIRouter, state: ServerState) -> None:
         f"{API}/map/points",
         response_class=Response,
         responses=problems(404, 422) | {200: {"content": {"application/octet-stream": BYTES}}},
-        **named("getMapPoints", "Map"),
+        **named("getMapPoints", "Map", asks={"generation": 3}),
     )
     async def points(generation: Generation = None, digest: Digest = None) -> Response:
         """The points of the newest map, or of the map with this generation and digest.

@@ -6,6 +6,7 @@ from fastapi import APIRouter, HTTPException, Path, Response
 from pydantic import BaseModel
 
 from zshash.web import answers
+from zshash.web.freshness import NOTES
 
 __all__ = [
     "API",
@@ -21,7 +22,6 @@ __all__ = [
 
 API = "/api/v1"
 Number = Annotated[int, Path(alias="id", ge=0, le=2**63 - 1, description="Id of an item.")]
-NOTES = "x-zshash"  # where a route keeps what FastAPI has no place for, until `openapi.py` reads it
 Tag = Literal["Searching", "Items", "Changes", "Review", "Map", "Collection", "Session", "Server"]
 REASONS = {
     400: "The client went away.",

@@ -1,0 +1,56 @@
+"""The page about the API in a real browser."""
+
+import pytest
+
+pytest.importorskip(
+    "playwright.sync_api", reason="no Playwright: pip install playwright lets these tests run"
+)
+
+from tests.web.browser.visiting import PHONE
+from tests.web.conftest import CHROMIUM, TOKEN
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no browser: apt-get install chromium lets these tests run"
+    ),
+]
+
+
+def opened(visit, client, **options):
+    page = visit(client.address, **options).page
+    page.goto(f"{client.address}/docs")
+    page.wait_for_selector("article", state="attached")
+    return page
+
+
+def test_every_operation_is_on_the_page(visit, client):
+    page = opened(visit, client)
+    description = client.get("/api/v1/openapi.json").json
+    n = sum(len(methods) for methods in description["paths"].values())
+    assert page.locator("article").count() == n
+    assert page.locator("#contents li").count() == n
+    for language in ("curl", "Python", "JavaScript"):
+        page.locator("#search .languages button", has_text=language).click()
+        shown = page.locator("#searchWith .box[data-language]:visible code").inner_text()
+        assert "/api/v1/search" in shown
+    assert page.locator("#removeItem .line").inner_text().endswith("needs the token or a session")
+
+
+def test_it_fits_a_phone(visit, client):
+    page = opened(visit, client, **PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("#contents summary").click()
+    page.locator("#contents a[href='#getItem']").click()
+    assert page.locator("#getItem").is_visible()
+    assert not page.locator("#contents a[href='#getItem']").is_visible()
+
+
+def test_it_asks_for_the_token(visit, serving):
+    client = serving(token=TOKEN)
+    page = visit(client.address).allow(401).page
+    page.goto(f"{client.address}/docs")
+    page.fill("#token-value", TOKEN)
+    page.click("#token-form button")
+    page.wait_for_selector("article", state="attached")
+    assert not page.locator("#token-form").is_visible()
