@@ -1,7 +1,7 @@
 """Progress bars, for people who watch."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from importlib import import_module
@@ -9,9 +9,43 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["is_watched", "progress_bar", "watched"]
+__all__ = ["is_watched", "progress_bar", "told", "watched"]
 
+Listener = Callable[[str, float], object]
 _watched = ContextVar("watched", default=False)
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def told(listener: Listener) -> Iterator[None]:
+    """Tell a function how far each piece of work inside a block is, in place of showing bars.
+
+    It gets the description of the work, which may be empty, and the share that is done.
+
+    >>> with told(lambda what, done: print(what, done)), progress_bar(4, False, desc="x") as bar:
+    ...     bar.update(3)
+    x 0.0
+    x 0.75
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+class _Told:
+    """In place of a bar: tells a listener."""
+
+    disable = True
+
+    def __init__(self, listener: Listener, total: int, what: str) -> None:
+        self._listener, self._total, self._what, self._n = listener, total, what, 0
+        listener(what, 0.0)
+
+    def update(self, n: int = 1) -> None:
+        self._n += n
+        self._listener(self._what, min(1.0, self._n / self._total))
 
 
 @contextmanager
@@ -40,6 +74,9 @@ def progress_bar(total: int, wanted: bool, **options: Any) -> Any:
     >>> with progress_bar(10, wanted=False) as bar:
     ...     bar.update(3)
     """
+    listener = _listener.get()
+    if listener is not None and total:
+        return nullcontext(_Told(listener, total, str(options.get("desc") or "")))
     if not (wanted and total):
         return nullcontext(SimpleNamespace(update=lambda _=1: None, disable=True))
     is_notebook = _is_notebook()

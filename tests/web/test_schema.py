@@ -91,6 +91,11 @@ OPERATIONS = [
     "DELETE /api/v1/items/{id}",
     "GET /api/v1/items/{id}/thumbnail",
     "GET /api/v1/items/{id}/picture",
+    "GET /api/v1/duplicates",
+    "POST /api/v1/duplicates/keep",
+    "POST /api/v1/duplicates/forget",
+    "GET /api/v1/refit",
+    "POST /api/v1/refit",
     "GET /api/v1/map",
     "GET /api/v1/map/points",
 ]

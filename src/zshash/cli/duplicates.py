@@ -62,6 +62,9 @@ __all__ = ["duplicates"]
     is_flag=True,
     help="Print only paths, an empty line between groups; with --keep the paths that would go.",
 )
+@click.option(
+    "--all", "is_all", is_flag=True, help="Also list groups that somebody has marked as wanted."
+)
 @json_option
 def duplicates(
     collection: Path,
@@ -72,6 +75,7 @@ def duplicates(
     delete_files: bool,
     yes: bool,
     paths: bool,
+    is_all: bool,
     as_json: bool,
 ) -> None:
     """List groups of items in COLLECTION that are copies of one picture.
@@ -85,7 +89,7 @@ def duplicates(
     _check(level, keep, is_removing, delete_files, yes, paths and as_json)
     reader = PictureReader(progress=not (as_json or paths))
     with Collection.open(collection, reader=reader) as opened:
-        found = opened.duplicates(level, r=radius)
+        found = opened.duplicates(level, r=radius, kept=is_all)
         if keep is None:
             show_groups(opened, found, paths, as_json)
             return

@@ -32,6 +32,7 @@ from zshash.collection.operations import (
     relocating,
     remaking,
     removing,
+    reviewing,
     searching,
     syncing,
     verifying,
@@ -722,7 +723,7 @@ class Collection:
         with self._store.reading() as state:
             return View(state.generation, self._store.model, copy(self._store.mirror.index))
 
-    def duplicates(self, level: str = "same", *, r: int = 2) -> Duplicates:
+    def duplicates(self, level: str = "same", *, r: int = 2, kept: bool = False) -> Duplicates:
         """Groups of items that are copies of each other, or look alike.
 
         Groups share no members, except that an item with equal files may also be in a group of
@@ -738,6 +739,8 @@ class Collection:
             one, which are often different pictures.
         r : int
             Number of bits, for the level "alike".
+        kept : bool
+            Whether groups that `keep_group` has marked are there, too.
 
         Returns
         -------
@@ -745,7 +748,26 @@ class Collection:
             A list of `Group`; its `unknown` counts items that could not be compared.
         """
         check_integer("r", r, 0)
-        return duplicates.duplicates(self._store, level, r)
+        found = duplicates.duplicates(self._store, level, r)
+        if not kept:
+            found[:] = self.reviewed().without(found)
+        return found
+
+    def keep_group(self, ids: ArrayLike) -> str:
+        """Mark a group of copies as wanted, all of it: `duplicates` leaves it out from now on.
+
+        The mark is of the contents of the items, so it lasts when they are removed and added again.
+        Returns a key, which `forget_group` takes.
+        """
+        return reviewing.keep_group(self._store, self.items(ids))
+
+    def forget_group(self, key: str) -> None:
+        """Undo `keep_group`: the group is among the `duplicates` again."""
+        reviewing.forget_kept(self._store, key)
+
+    def reviewed(self) -> reviewing.Reviewed:
+        """The groups that `keep_group` has marked."""
+        return reviewing.reviewed(self._store)
 
     def choose_copies(self, groups: Sequence[Group], keep: str = "largest") -> list[Choice]:
         """Choose the picture to keep of each group of copies; nothing is changed.

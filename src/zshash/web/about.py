@@ -56,6 +56,7 @@ class About:
             "generation": facts["generation"],
             "seen": list(model.seen),
             **self._labels(model),
+            "n_unlearned": self._collection.n_unlearned,
             "examples": self._recognised(model, facts["generation"]),
             "thumbnails": bool(facts["thumbnails"]),
             "writable": settings.writable,

@@ -8,7 +8,9 @@ from pydantic import BaseModel, Field
 __all__ = [
     "AddedItems",
     "BatchResults",
+    "DuplicateGroups",
     "Facets",
+    "GroupKey",
     "Health",
     "Info",
     "Item",
@@ -16,6 +18,7 @@ __all__ = [
     "LabelledItems",
     "Map",
     "Problem",
+    "Refit",
     "RemovedItems",
     "RestoredItems",
     "SearchResults",
@@ -262,6 +265,10 @@ class Info(BaseModel):
     labels: list[LabelCount] = Field(description="The most frequent labels.")
     n_labels: int
     unlabelled: int
+    n_unlearned: int = Field(
+        description="Items that came after the model was learned, if learning again would pay; "
+        "else 0."
+    )
     thumbnails: bool
     writable: bool
     authorised: bool = Field(
@@ -345,6 +352,49 @@ class LabelledItems(BaseModel):
 
     labelled: list[int]
     changed: int = Field(description="How many of them had other labels before.")
+
+
+class DuplicateGroup(BaseModel):
+    """Items that are copies of one picture, or look alike."""
+
+    key: str = Field(description="What /api/v1/duplicates/keep takes.")
+    level: Literal["identical", "same", "alike"]
+    keep: int | None = Field(
+        description="The item with most pixels, then most bytes; null for items that look alike."
+    )
+    items: list[Item]
+
+
+class DuplicateGroups(BaseModel):
+    """A page of groups, which are those of an earlier search while a new one is computing."""
+
+    state: Literal["computing", "ready", "failed"]
+    done: float = Field(description="Share of the search that is done.")
+    text: str = Field(description="A sentence about the search, which may be empty.")
+    total: int
+    unknown: int = Field(description="Items that could not be compared.")
+    offset: int
+    limit: int
+    groups: list[DuplicateGroup]
+
+
+class GroupKey(BaseModel):
+    """The key of a group; /api/v1/duplicates/forget takes it."""
+
+    key: str
+
+
+class Refit(BaseModel):
+    """How far learning again is."""
+
+    state: Literal["idle", "running", "done", "failed"]
+    part: str = Field(description="What is done now.")
+    done: float = Field(description="Share of the work that is done.")
+    text: str = Field(description="A sentence about the outcome.")
+    n_unlearned: int = Field(
+        description="Items that came after the model was learned, if learning again would pay; "
+        "else 0."
+    )
 
 
 class Category(BaseModel):

@@ -1,8 +1,10 @@
 """Changes to the items of a collection, as clients ask for them, without any HTTP."""
 
+from pathlib import Path
 from typing import Any
 
 from zshash.collection import Collection
+from zshash.web.jobs import Job, JobState
 from zshash.web.orders import LabelOrder, RemoveOrder, RestoreOrder
 
 __all__ = ["Changes"]
@@ -14,10 +16,13 @@ class Changes:
     Parameters
     ----------
     collection : Collection
+    place : Path
+        Folder that the processes of a server share.
     """
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Collection, place: Path) -> None:
         self._collection = collection
+        self._refit = Job(collection.path, place, "refit")
 
     def remove(self, order: RemoveOrder) -> dict[str, Any]:
         """Remove items."""
@@ -32,3 +37,19 @@ class Changes:
         """Give items a label, or take labels away."""
         changed = self._collection.label(order.ids, order.label, how=order.how)
         return {"labelled": sorted(set(order.ids)), "changed": changed}
+
+    def refit(self) -> dict[str, Any]:
+        """Begin to learn again, unless that is under way."""
+        return self._told(self._refit.start(self._collection.generation))
+
+    def refit_state(self) -> dict[str, Any]:
+        """How far learning again is."""
+        return self._told(self._refit.state())
+
+    def _told(self, state: JobState) -> dict[str, Any]:
+        facts = {name: getattr(state, name) for name in ("state", "part", "done", "text")}
+        return facts | {"n_unlearned": self._collection.n_unlearned}
+
+    def close(self) -> None:
+        """End learning."""
+        self._refit.close()

@@ -9,7 +9,9 @@ from zshash.web.queries import LARGEST_ID, ItemsQuery, Label, Query
 __all__ = [
     "MOST_IDS",
     "MOST_PICTURES",
+    "DuplicatesQuery",
     "ExportOrder",
+    "KeyOrder",
     "LabelOrder",
     "RemoveOrder",
     "RestoreOrder",
@@ -74,6 +76,24 @@ class ExportOrder(Query):
         if self.ids is not None and (self.label or self.where is not None):
             raise ValueError("ids: give them alone, or label and where")
         return self
+
+
+class DuplicatesQuery(Query):
+    """Copies to review: of what kind, and which page."""
+
+    level: Literal["same", "alike"] = Field(
+        default="same",
+        description="Copies of one picture (same), or items whose codes differ in a few bits "
+        "(alike), which are often different pictures.",
+    )
+    offset: int = Field(default=0, ge=0, le=LARGEST_ID, description="Groups before the page.")
+    limit: int = Field(default=20, ge=1, le=100, description="How many groups a page has.")
+
+
+class KeyOrder(Query):
+    """A group of copies."""
+
+    key: Annotated[str, Field(pattern="^[0-9a-f]{16}$", strict=True, description="Its `key`.")]
 
 
 def body_of(order: type[Query]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from zshash.web.exports import Exports
 from zshash.web.lanes import Batcher, Budget, Lane
 from zshash.web.queries import SearchParameters
 from zshash.web.request_log import RequestLog
+from zshash.web.review import Review
 from zshash.web.served import MOST_FILES, Question, ServedCollection
 from zshash.web.sessions import Sessions
 from zshash.web.settings import Settings
@@ -57,7 +58,6 @@ class ServerState:
     def __init__(self, folder: Path, settings: Settings) -> None:
         waiting, seconds = settings.waiting, settings.seconds
         self.settings, self.served = settings, ServedCollection(folder, settings)
-        self.changes, self.exports = Changes(self.served.collection), Exports(self.served)
         self.counts = Counts()
         self.searches = Batcher[Question, bytes](self.served.search_all, AT_ONCE, 4 * waiting)
         self.reading = Lane("reading", READERS, 2 * waiting, seconds)
@@ -72,6 +72,8 @@ class ServerState:
         if settings.scratch:  # others use it, and `serve` removes it
             self._clear.detach()
         self.atlas = Atlas(self.served.collection, folder=self.scratch / "map")
+        self.changes = Changes(self.served.collection, self.scratch / "jobs")
+        self.exports, self.review = Exports(self.served), Review(self.served, self.scratch / "jobs")
         token, place = settings.token, self.scratch / "sessions"
         self.sessions = None if token is None else Sessions(place, token)
         self.log = None if settings.log is None else RequestLog(settings.log)
@@ -120,6 +122,8 @@ class ServerState:
     def close(self) -> None:
         """End all work, the changes last, and close the collection."""
         self._upkeep.close()
+        self.changes.close()
+        self.review.close()
         self.atlas.close()
         self.searches.close()
         for lane in self.lanes:

@@ -10,6 +10,7 @@ from zshash.web.routes.facets import add_facets
 from zshash.web.routes.facts import add_facts
 from zshash.web.routes.items import add_items
 from zshash.web.routes.map import add_map
+from zshash.web.routes.review import add_duplicates, add_refit
 from zshash.web.routes.searching import add_batch, add_search, add_why, body_schemas
 from zshash.web.routes.shared import API
 from zshash.web.state import ServerState
@@ -22,6 +23,7 @@ def make_router(state: ServerState) -> APIRouter:
     router = APIRouter(route_class=tagging(Tags(state.served.collection, state.settings)))
     add_page(router)
     searching = (add_search, add_batch, add_why)
-    for add in (add_facts, add_facets, *searching, add_export, add_changes, add_items, add_map):
+    caring = (add_export, add_changes, add_items, add_duplicates, add_refit)
+    for add in (add_facts, add_facets, *searching, *caring, add_map):
         add(router, state)
     return router
