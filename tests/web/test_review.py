@@ -11,7 +11,7 @@ from tests.web.conftest import BEARER, JSON, TOKEN
 from zshash import Collection
 from zshash.web.jobs import Job, JobState, write_state
 
-SECONDS = 60
+SECONDS = 300  # the process has the lowest priority, and compiles first
 
 
 def waited(client, path, until, **parameters):
