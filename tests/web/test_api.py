@@ -624,6 +624,8 @@ def test_adding_and_removing(writer, copied):
     assert writer.ask("DELETE", "/api/v1/items/180").status == 404
     assert writer.get("/api/v1/items/180").status == 404
     assert writer.get("/api/v1/items/180/picture").status == 404
+    assert len(list((copied / "pictures").iterdir())) == 2  # the item can be restored
+    there.compact()
     assert [path.name for path in (copied / "pictures").iterdir()] == [there[181].content.hex()]
     assert writer.ask("DELETE", "/api/v1/items/0").status == 204  # not a copy of ours
     assert there.verify() == []
@@ -702,7 +704,9 @@ def test_the_description_names_all_routes(client):
         "/api/v1/search/batch", "/api/v1/why", "/api/v1/items", "/api/v1/items/{id}",
         "/api/v1/items/{id}/thumbnail", "/api/v1/items/{id}/picture",
         *(f"/api/v1/items/{verb}" for verb in ("export", "label", "remove", "restore")),
-        "/api/v1/map", "/api/v1/map/points",
+        "/api/v1/map", "/api/v1/map/points", "/api/v1/refit",
+        *(f"/api/v1/duplicates{step}" for step in ("", "/keep", "/forget")),
+        "/api/v1/facets",
     }  # fmt: skip
 
 

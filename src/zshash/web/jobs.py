@@ -16,9 +16,7 @@ from typing import NamedTuple
 
 from zshash._files import write_whole
 
-if sys.platform == "win32":
-    fcntl = None
-else:
+if sys.platform != "win32":
     import fcntl
 
 __all__ = ["Job", "JobState", "write_state"]
@@ -101,12 +99,12 @@ class Job:
 
     def _take(self) -> int | None:
         """The lock as an open file, or None if a job has it."""
-        if fcntl is None:
-            is_alive = self._process is not None and self._process.poll() is None
-            return None if is_alive else os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
         handle = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if sys.platform != "win32":  # there, only this process knows of its jobs
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            elif self._process is not None and self._process.poll() is None:
+                raise OSError("it is running")
         except OSError:
             os.close(handle)
             return None
@@ -134,7 +132,7 @@ class Job:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=() if fcntl is None else (handle,),
+            pass_fds=() if sys.platform == "win32" else (handle,),
             env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
 

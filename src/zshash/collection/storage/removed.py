@@ -81,13 +81,14 @@ class Kept:
 
     def to_bytes(self) -> bytes:
         """The item in the form that is stored: a header in JSON, then all parts in its order."""
-        source = self.row.source
-        is_raw = isinstance(source, bytes)
+        source, is_raw = self.row.source, False
+        if isinstance(source, bytes):
+            source, is_raw = source.decode(*RAW), True
         facts = {
             "model": self.model,
             "network": self.network,
             "time": self.time,
-            "source": source.decode(*RAW) if is_raw else source,
+            "source": source,
             "is_raw": is_raw,
             "labels": self.row.labels,
             "metadata": self.row.metadata,
@@ -108,8 +109,8 @@ class Kept:
         for name, length in facts["parts"].items():
             parts[name], start = value[start : start + length], start + length
         source = facts["source"].encode(*RAW) if facts["is_raw"] else facts["source"]
-        own = (number, parts.pop("code"), source, content, facts["labels"], facts["metadata"])
-        own = (*own, facts["size"], facts["mtime_ns"])
+        own: tuple[Any, ...] = (number, parts.pop("code"), source, content)
+        own += tuple(facts[name] for name in ("labels", "metadata", "size", "mtime_ns"))
         row = Row(*own, row_checksum(*own))
         return cls(row, facts["model"], facts["network"], facts["time"], parts)
 
@@ -133,9 +134,9 @@ def put_kept(connection: sqlite3.Connection, generation: int, removed: Sequence[
     """Store removed items; return the checksums of their rows."""
     rows = []
     for kept in removed:
-        own = kept.row.id, generation, kept.row.content
-        value = kept.to_bytes()
-        rows.append((*own, _checksum(*own, value), value))
+        number, content, value = kept.row.id, kept.row.content, kept.to_bytes()
+        checksum = _checksum(number, generation, content, value)
+        rows.append((number, generation, content, checksum, value))
     connection.executemany("INSERT INTO removed VALUES (?, ?, ?, ?, ?)", rows)
     return [row[3] for row in rows]
 
@@ -143,7 +144,7 @@ def put_kept(connection: sqlite3.Connection, generation: int, removed: Sequence[
 def is_whole_kept(row: Sequence[Any]) -> bool:
     """Whether a row of the table is as it was written."""
     try:
-        return bool(_checksum(*row[:3], row[4]) == row[3])
+        return bool(_checksum(row[0], row[1], row[2], row[4]) == row[3])
     except (struct.error, TypeError):
         return False
 
