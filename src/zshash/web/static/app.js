@@ -3,10 +3,12 @@
 import { Adding } from "./adding.js";
 import { configure, overtaken } from "./api.js";
 import { Asking } from "./asking.js";
+import { CopiesView } from "./copies.js";
 import { closeDialogs, prepareDialogs } from "./dialogs.js";
 import { byId, current, lostFocus, plural, show, toast } from "./dom.js";
 import { Facts } from "./facts.js";
 import { FoundView } from "./found.js";
+import { Learning } from "./learning.js";
 import { MapView } from "./map.js";
 import { healPictures } from "./outage.js";
 import { Sent } from "./pictures.js";
@@ -25,6 +27,7 @@ const VIEWS = {
   start: (app) => new StartView(app),
   found: (app) => new FoundView(app),
   map: (app) => new MapView(app),
+  copies: (app) => new CopiesView(app),
 };
 
 /** Everything that the views share. */
@@ -39,6 +42,7 @@ export class App {
     this.adding = new Adding({ facts, added: () => this.reload() });
     this.asking = new Asking(this);
     this.listen();
+    this.learning = new Learning(this);
     this.dress();
   }
 
@@ -46,11 +50,13 @@ export class App {
   dress() {
     const { info } = this.facts;
     byId("collection").textContent = info.name;
+    show(byId("to-copies"), info.thumbnails);
     show(byId("add-open"), info.writable && info.searches.picture);
     byId("about").textContent = `zshash ${info.version}`;
     const facts = [plural(info.items, "item"), `codes of ${info.bits} bits`, info.method, info.extractor];
     byId("facts").textContent = facts.filter(Boolean).join(" · ");
     this.asking.dress();
+    this.learning.look();
   }
 
   listen() {

@@ -2,7 +2,7 @@
 
 export const PAGE = 60;
 const MOST = 1000; // pictures that a search lists, because nobody looks at more
-const VIEWS = ["map"]; // beside the search
+const VIEWS = ["map", "copies"]; // beside the search
 const VALUES = /^[\w-]+$/;
 
 /**
