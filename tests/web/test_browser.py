@@ -395,109 +395,6 @@ def test_phone(server, visit):
     here.shoot("phone-details")
 
 
-def painted(page):
-    """A pixel of the map that a point covers, seen from the window, and how many there are."""
-    return page.evaluate("""() => {
-      const canvas = document.getElementById("map");
-      const { width, height } = canvas;
-      const copy = new OffscreenCanvas(width, height).getContext("2d");
-      copy.drawImage(canvas, 0, 0);
-      const { data } = copy.getImageData(0, 0, width, height);
-      const found = [];
-      for (let i = 0; i < width * height; i++) if (data[4 * i + 3]) found.push(i);
-      const middle = found[found.length >> 1];
-      const box = canvas.getBoundingClientRect();
-      const scale = box.width / width;
-      return {
-        n: found.length, x: box.left + (middle % width) * scale,
-        y: box.top + Math.floor(middle / width) * scale, columns: width,
-      };
-    }""")
-
-
-def test_map(server, visit):
-    here = visit(server).go("/")
-    page = here.page
-    page.click("#to-map")
-    page.wait_for_selector(f"#map[data-points='{N}']")
-    assert page.url.endswith("?view=map")
-    assert page.inner_text("h1:visible") == "Map of album"
-    assert "2 of them unseen in training: truck, wolf" in page.inner_text("#atlas-summary")
-    spot = painted(page)
-    assert spot["n"] > 2 * N
-    here.shoot("map")
-    page.mouse.move(spot["x"] + 1, spot["y"])
-    page.wait_for_selector("#tip:visible")
-    assert page.locator("#tip strong").inner_text() in CATEGORIES
-    page.mouse.wheel(0, -240)
-    here.until("Number(document.getElementById('map').dataset.zoom) > 1.5")
-    page.click("#zoom-all")
-    here.until("document.getElementById('map').dataset.zoom === '1.000'")
-    page.uncheck("#legend input >> nth=0")
-    page.wait_for_selector(f"#map[data-points='{N - EACH}']")
-    page.check("#legend input >> nth=0")
-    page.click("#legend button >> nth=1")
-    assert page.get_attribute("#legend button >> nth=1", "aria-pressed") == "true"
-    here.shoot("map-highlight")
-    page.click("#legend button >> nth=1")
-    spot = painted(page)
-    page.mouse.click(spot["x"], spot["y"])
-    here.until_query("id=")
-    assert here.distances[0] == 0
-    page.go_back()
-    here.until_query("view=map")
-    assert page.locator("#map").is_visible()
-
-
-def test_map_by_keys(server, visit):
-    here = visit(server).go("/?view=map")
-    page = here.page
-    page.wait_for_selector("#map[data-points]")
-    page.focus("#map")
-    for _ in range(9):
-        page.keyboard.press("+")
-    here.until("Number(document.getElementById('map').dataset.zoom) > 10")
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("0")
-    here.until("document.getElementById('map').dataset.zoom === '1.000'")
-    spot = painted(page)
-    page.mouse.move(spot["x"], spot["y"])
-    for _ in range(3):
-        page.mouse.wheel(0, -240)
-    here.until("document.getElementById('map').dataset.zoom > 5")
-    here.until("document.getElementById('map').dataset.thumbnails > 0")
-    page.wait_for_load_state("networkidle")
-    here.shoot("map-thumbnails")
-
-
-def test_map_on_a_phone(server, visit):
-    here = visit(server, **PHONE).go("/?view=map")
-    here.page.wait_for_selector("#map[data-points]")
-    assert here.overflow() <= 0
-    here.shoot("phone-map")
-
-
-def test_map_that_is_being_made(server, visit):
-    here = visit(server)
-    states = iter(
-        ['{"state": "computing", "items": 0, "total": 150, "generation": 1, "categories": []}']
-    )
-
-    def answer(route):
-        early = next(states, None)
-        if early:
-            route.fulfill(body=early, content_type="application/json")
-        else:
-            route.continue_()
-
-    here.page.route(re.compile("api/v1/map$"), answer)
-    here.page.goto(server + "/?view=map")
-    here.page.wait_for_selector("#map-wait:visible")
-    assert "is being drawn" in here.page.inner_text("#map-wait")
-    here.page.wait_for_selector("#map[data-points]")
-    assert here.page.locator("#map-wait").is_hidden()
-
-
 def test_adding_and_removing(writable, visit, tmp_path):
     files = {"new.png": png("ship", 950), "known.png": png("cat", 3), "broken.png": b"nothing"}
     for name, content in files.items():
@@ -600,17 +497,6 @@ def test_items_without_pictures_and_names(features, visit):
     assert set(here.labels) == {"group 17"}
 
 
-def test_map_of_items_without_pictures(features, visit):
-    here = visit(features).allow(404, 422).go("/?view=map")
-    here.page.wait_for_selector("#map[data-points='200']")
-    here.page.fill("#legend-filter", "odd")
-    here.shoot("map-features")
-    spot = painted(here.page)
-    here.page.mouse.click(spot["x"], spot["y"])
-    here.until_query("id=")
-    assert here.distances[0] == 0
-
-
 @pytest.fixture
 def distrustful(album):
     """A server that believes to be on a network."""
@@ -635,24 +521,3 @@ def test_server_that_asks_everybody_for_the_token(distrustful, visit):
     there.page.goto(f"{distrustful}/?name=ship#token={TOKEN}")
     assert there.rest().ids == here.ids
     assert there.page.url == f"{distrustful}/?name=ship"
-
-
-def test_two_fingers_zoom_the_map(server, visit):
-    here = visit(server, **PHONE).go("/?view=map")
-    here.page.wait_for_selector("#map[data-points]")
-    box = here.page.locator("#map").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    fingers = here.context.new_cdp_session(here.page)
-
-    def touch(kind, gap):
-        points = [{"x": x - gap, "y": y, "id": 1}, {"x": x + gap, "y": y, "id": 2}]
-        fingers.send(
-            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points if gap else []}
-        )
-
-    touch("touchStart", 20)
-    for gap in (30, 50, 80):
-        touch("touchMove", gap)
-    touch("touchEnd", 0)
-    here.until("document.getElementById('map').dataset.zoom > 3")
-    assert here.page.url.endswith("?view=map"), "that was no click"

@@ -409,7 +409,7 @@ class Category(BaseModel):
 
 
 class Region(BaseModel):
-    """A part of the map that has a name, at a place in the units of the points (0 to 65535)."""
+    """A part of the map that has a name; x and y are the middle of its upper edge, as of points."""
 
     name: str
     x: int

@@ -31,8 +31,9 @@ EVERYDAY = [
     "ball", "toy", "mountain", "clock", "lamp", "machine", "cup", "fence",
 ]
 # fmt: on
-LEAST = 0.35  # expected share of the items of a group that show what its word says
+LEAST = 0.25  # expected share of the items of a group that show what its word says
 LEAST_OF_ITEM = 0.2  # the same for a single item, whose code tells less
+CLEAR = 0.25  # score from which a word tells a group from the others
 RARE = 1e-3  # share in the collection below which a word is not rarer still
 SAME = 0.9  # a special word whose score is so near to the best is taken: it says more
 AT_ONCE = 10_000  # codes that are compared with all words together
@@ -77,7 +78,7 @@ class Recogniser:
         """Index in `words` of the word for a group of codes; None if none fits."""
         scores = self._scores(_mean(bits), np.arange(len(self.words)), LEAST)[0]
         best = scores.max(initial=0.0)
-        if best <= 0:
+        if best < CLEAR:
             return None
         special = scores[: self._n_special]
         return int(special.argmax() if special.max(initial=0.0) >= SAME * best else scores.argmax())

@@ -2,7 +2,8 @@
 
 Places of items are joined into a tree of compact groups (Ward's method, on a sample). Each level
 of the tree divides the map into regions, few large ones first. A region is named after the label
-that most of its items have, or after what the network recognises there; many regions have no name.
+that most of its items have, else after a word for many of its labels, else after what the network
+recognises there; some regions have no name.
 A part of a region is left out if it has the same name.
 """
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import cKDTree
 
+from zshash.web.kinds import Kinds
 from zshash.web.layout import Places
 from zshash.web.recognising import Recogniser
 
@@ -25,6 +27,7 @@ LEAST_ITEMS = 4  # of a region with a name
 ITEMS_IN_ONE = 8  # there are at most as many regions as parts of so many items
 SAMPLE = 1500  # items whose places make the tree
 MAJORITY = 0.5  # share of a region's items that have its label
+EDGE = 0.12  # share of a region's items that lie above its name
 
 Numbers = NDArray[np.int64]
 
@@ -36,7 +39,7 @@ class Region(NamedTuple):
     ----------
     name : str
     place : ndarray of shape (2,)
-        Of the item that is nearest to the middle of those that the name is for.
+        At the upper edge of the items that the name is for.
     items : int
         Number of items in the region.
     level : int
@@ -77,6 +80,7 @@ def find_regions(
     >>> [(region.name, region.items, region.level) for region in found]
     [('cat', 5, 0), ('dog', 5, 0)]
     """
+    kinds = Kinds(labels) if any(label is not None for label in labels) else None
     named: dict[tuple[int, int], str] = {}
     found = []
     parent = np.zeros(len(places), dtype=np.int64)
@@ -85,7 +89,7 @@ def find_regions(
         for number in np.unique(numbers):
             members = np.flatnonzero(numbers == number)
             above = named.get((level - 1, int(parent[members[0]])), "")
-            region = _named(members, level, places, labels, bits, recogniser)
+            region = _named(members, level, places, labels, bits, recogniser, kinds)
             named[level, int(number)] = above if region is None else region.name
             if region is not None and region.name != above:
                 regions.append(region)
@@ -112,24 +116,31 @@ def _named(
     labels: Sequence[str | None],
     bits: NDArray[np.uint8],
     recogniser: Recogniser | None,
+    kinds: Kinds | None,
 ) -> Region | None:
     if len(members) < LEAST_ITEMS:
         return None
     name, n = Counter(labels[i] for i in members).most_common(1)[0]
     if name is not None and n >= MAJORITY * len(members):
         those = members[[labels[i] == name for i in members]]
-        return Region(name, _middle(places[those]), len(members), level, None)
+        return Region(name, _top(places[those]), len(members), level, None)
+    kind = kinds.word([labels[i] for i in members]) if kinds else None
+    if kind is not None:
+        return Region(kind, _top(places[members]), len(members), level, None)
     word = None if recogniser is None else recogniser.word(bits[members])
     if recogniser is None or word is None:
         return None
     fits = recogniser.choose(bits[members], [word]) == 0
     those = members[fits] if fits.any() else members
-    return Region(recogniser.words[word], _middle(places[those]), len(members), level, word)
+    return Region(recogniser.words[word], _top(places[those]), len(members), level, word)
 
 
-def _middle(places: Places) -> Places:
-    """The place that is nearest to the median of all of them."""
-    return places[((places - np.median(places, axis=0)) ** 2).sum(axis=1).argmin()]
+def _top(places: Places) -> Places:
+    """Where a name stands: at the upper edge of those places that are in the middle."""
+    order = np.argsort(places[:, 0], kind="stable")
+    quarter = len(order) // 4
+    inner = places[order[quarter : len(order) - quarter]]
+    return np.array([np.median(inner[:, 0]), np.quantile(inner[:, 1], EDGE)], dtype=np.float32)
 
 
 def told(regions: Sequence[Region]) -> list[dict[str, Any]]:

@@ -1,49 +1,77 @@
 /** Where on the map one looks, and moving there by pointer, wheel and keys. */
 
-const SIZE = 65536;
+import { SIZE } from "./points.js";
+
 const MOST = 400;
 const DRAGGED = 5;
+const ROOM = 0.86; // share of the canvas that the whole map takes
+const STRETCH = 1.35; // by how much one direction may be larger than the other
 
-/** A view of a square: its middle (in units of the map) and a zoom. */
+/** A view of the map: its middle (in units of the map) and a zoom; 1 shows all. */
 export class Camera {
   constructor() {
+    Object.assign(this, { width: 1, height: 1, most: MOST, keep: () => {} });
+    this.frame([0, 0, SIZE, SIZE]);
     this.reset();
-    this.width = 1;
-    this.height = 1;
+  }
+
+  /** Take the rectangle of all points: what zoom 1 shows. */
+  frame([left, top, right, bottom]) {
+    const least = SIZE / 20;
+    this.middle = [(left + right) / 2, (top + bottom) / 2];
+    this.extent = [Math.max(least, right - left), Math.max(least, bottom - top)];
   }
 
   reset() {
-    Object.assign(this, { x: SIZE / 2, y: SIZE / 2, zoom: 1 });
+    [this.x, this.y] = this.middle;
+    this.zoom = 1;
   }
 
-  /** Pixels for each unit. */
+  /** Pixels for each unit across and down; one may be somewhat larger, so that the map fills the canvas. */
+  get scales() {
+    const across = (ROOM * this.zoom * this.width) / this.extent[0];
+    const down = (ROOM * this.zoom * this.height) / this.extent[1];
+    return [Math.min(across, STRETCH * down), Math.min(down, STRETCH * across)];
+  }
+
+  /** The smaller one of both. */
   get scale() {
-    return (0.92 * Math.min(this.width, this.height) * this.zoom) / SIZE;
+    return Math.min(...this.scales);
   }
 
   get view() {
-    const { scale } = this;
-    return { scale, left: this.width / 2 - this.x * scale, top: this.height / 2 - this.y * scale };
+    const [across, down] = this.scales;
+    return { across, down, left: this.width / 2 - this.x * across, top: this.height / 2 - this.y * down };
   }
 
   /** From pixels to units. */
   at(column, row) {
-    const { scale, left, top } = this.view;
-    return [(column - left) / scale, (row - top) / scale];
+    const { across, down, left, top } = this.view;
+    return [(column - left) / across, (row - top) / down];
   }
 
   pan(columns, rows) {
-    this.x = clamp(this.x - columns / this.scale, 0, SIZE);
-    this.y = clamp(this.y - rows / this.scale, 0, SIZE);
+    const [across, down] = this.scales;
+    this.look(this.x - columns / across, this.y - rows / down);
   }
 
   /** Zoom so that what is under a pixel stays there. */
   zoomBy(factor, column = this.width / 2, row = this.height / 2) {
     const [x, y] = this.at(column, row);
-    this.zoom = clamp(this.zoom * factor, 0.6, MOST);
+    this.zoom = clamp(this.zoom * factor, 1, this.most);
     const [movedX, movedY] = this.at(column, row);
-    this.x = clamp(this.x + x - movedX, 0, SIZE);
-    this.y = clamp(this.y + y - movedY, 0, SIZE);
+    this.look(this.x + x - movedX, this.y + y - movedY);
+  }
+
+  /** Look at a place, as near to it as there is something to see. */
+  look(x, y) {
+    const [across, down] = this.scales;
+    const half = [this.width / across / 2, this.height / down / 2];
+    [this.x, this.y] = [x, y].map((value, axis) => {
+      const free = Math.max(0, this.extent[axis] / 2 - ROOM * half[axis]);
+      return clamp(value, this.middle[axis] - free, this.middle[axis] + free);
+    });
+    this.keep(half);
   }
 }
 
@@ -115,6 +143,6 @@ function byKey(camera, key, told) {
   return true;
 }
 
-const clamp = (value, least, most) => Math.min(most, Math.max(least, value));
+export const clamp = (value, least, most) => Math.min(most, Math.max(least, value));
 const gap = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
 const middle = (a, b) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];

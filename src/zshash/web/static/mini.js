@@ -1,8 +1,9 @@
 /** The small map that invites to the large one. */
 
-import { ask, overtaken } from "./api.js";
+import { overtaken } from "./api.js";
+import { newest } from "./chart.js";
 import { palette } from "./palette.js";
-import { parse } from "./points.js";
+import { SIZE } from "./points.js";
 import { layers, paint, radiusFor } from "./raster.js";
 
 const MOST_ITEMS = 20000;
@@ -12,26 +13,26 @@ const POLL = 2000;
 export async function drawMini(canvas, facts) {
   if (!facts.info.items || facts.info.items > MOST_ITEMS) return;
   try {
-    const about = await ask("map", { slot: "mini" });
-    const waiting = about.state === "computing" && document.body.dataset.view === "start";
+    const { state, points } = await newest("mini");
+    const waiting = state === "computing" && document.body.dataset.view === "start";
     if (waiting) setTimeout(() => drawMini(canvas, facts), POLL);
-    if (about.state !== "ready") return;
-    const points = parse(await ask("map/points", { slot: "mini", form: "bytes" }), about.categories.length);
-    draw(canvas, points, about.categories, facts.marks);
+    if (!points) return;
+    draw(canvas, points, facts.marks);
     canvas.classList.add("drawn");
   } catch (error) {
     if (!overtaken(error)) canvas.classList.remove("drawn");
   }
 }
 
-function draw(canvas, points, categories, marks) {
+function draw(canvas, points, marks) {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const { categories } = points.about;
   const colours = palette(categories, dark, marks);
   const { width, height } = canvas;
-  const side = 0.95 * height;
-  const view = { scale: side / 65536, left: (width - side) / 2, top: (height - side) / 2 };
+  const [wide, high] = [0.85 * width, 0.95 * height];
+  const view = { across: wide / SIZE, down: high / SIZE, left: (width - wide) / 2, top: (height - high) / 2 };
   const image = new ImageData(width, height);
   const order = layers(points, categories.length, { hidden: new Set(), highlighted: null, outlined: colours.outlined });
-  paint(image, points, order, view, colours, radiusFor(points.n, width * height, 1));
+  paint(image, points, order, view, colours, Math.min(5, radiusFor(points.n, width * height, 1)));
   canvas.getContext("2d").putImageData(image, 0, 0);
 }

@@ -1,6 +1,6 @@
 /** The points of the map as the server sends them, and a grid that finds them quickly. */
 
-const SIZE = 65536;
+export const SIZE = 65536;
 const CELLS = 256;
 const SHIFT = 8;
 const NONE = 65535;
@@ -12,16 +12,19 @@ const NONE = 65535;
  * @property {Uint16Array} x
  * @property {Uint16Array} y
  * @property {Uint16Array} category the number of categories stands for none
+ * @property {Object} about what the server says about this very map: generation, digest, categories, regions
  */
 
 /** @returns {Points} */
-export function parse(buffer, categories) {
-  const [n] = new Uint32Array(buffer, 0, 1);
+export function parse(buffer) {
+  const [n, told] = new Uint32Array(buffer, 0, 2);
   const at = 8 + 8 * n;
+  const about = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, at + 6 * n, told)));
+  const categories = about.categories.length;
   const category = new Uint16Array(buffer.slice(at + 4 * n, at + 6 * n));
   for (let i = 0; i < n; i++) if (category[i] === NONE || category[i] >= categories) category[i] = categories;
   const id = new Float64Array(buffer, 8, n);
-  return { n, id, x: new Uint16Array(buffer, at, n), y: new Uint16Array(buffer, at + 2 * n, n), category };
+  return { n, id, x: new Uint16Array(buffer, at, n), y: new Uint16Array(buffer, at + 2 * n, n), category, about };
 }
 
 /** Points by cell: those of one cell lie together in `members`, from `starts[cell]` on. */
@@ -51,6 +54,25 @@ export class PointGrid {
       return true;
     });
     return best;
+  }
+
+  /** The point nearest to a place, however far, or −1 where no point is accepted. */
+  closest(x, y, accept = () => true) {
+    for (let radius = SIZE / CELLS; radius < 2 * SIZE; radius *= 2) {
+      const found = this.nearest(x, y, radius, accept);
+      if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  /** Up to so many points around a point, the nearest first, itself at the head. */
+  around(i, most, accept) {
+    const { x, y } = this.points;
+    const far = (j) => (x[j] - x[i]) ** 2 + (y[j] - y[i]) ** 2;
+    for (let radius = SIZE / CELLS; ; radius *= 2) {
+      const all = this.inside(x[i] - radius, y[i] - radius, x[i] + radius, y[i] + radius, Infinity, accept);
+      if (all.length > most || radius > SIZE) return all.sort((a, b) => far(a) - far(b)).slice(0, most);
+    }
   }
 
   /** The accepted points in a rectangle, or null where there are more than `most`. */

@@ -1,21 +1,28 @@
 /** Points as pixels: one pass over all of them, written straight into an image. */
 
-const LARGE = 4;
+const LARGE = 3;
 
-/** For each line of a disc, how far it reaches to both sides of the middle. */
-function reaches(radius) {
+/** For each line of a shape, how far it reaches to both sides of the middle; −1 for an empty line. */
+function reaches(shape, radius) {
   const rows = [];
-  for (let y = -radius; y <= radius; y++) rows.push(Math.floor(Math.sqrt((radius + 0.42) ** 2 - y * y)));
+  for (let y = -radius; y <= radius; y++) rows.push(Math.floor(reach(shape, radius, y)));
   return rows;
 }
 
+function reach(shape, radius, y) {
+  if (shape === 1) return Math.abs(y) <= 0.88 * radius ? 0.88 * radius : -1;
+  if (shape === 2) return radius - Math.abs(y) + 0.3;
+  if (shape === 3) return y > 0.75 * radius ? -1 : ((y + radius) / (1.75 * radius)) * radius + 0.2;
+  return Math.sqrt((radius + 0.42) ** 2 - y * y);
+}
+
 /**
- * Draw points. Large ones have an outline each. Of small ones only those of outlined categories
+ * Draw points. Large ones have shapes, and an outline each. Of small ones only those of outlined categories
  * do, all outlines before the fillings, so that a crowd has one around it.
  * @param {ImageData} image
  * @param {Points} points
  * @param {Uint32Array} order which points, the last ones on top
- * @param {{scale: number, left: number, top: number}} view pixels for each unit, and where the origin is
+ * @param {{across: number, down: number, left: number, top: number}} view pixels for each unit, and where the origin is
  * @param {Palette} palette
  * @param {number} radius in pixels
  */
@@ -23,13 +30,15 @@ export function paint(image, points, order, view, palette, radius) {
   const pixels = new Uint32Array(image.data.buffer);
   pixels.fill(0);
   const { x, y, category } = points;
-  const { scale, left, top } = view;
-  const inner = reaches(radius);
-  const outer = reaches(radius + 1);
-  const one = (i, reach, colour) => {
-    const column = Math.round(x[i] * scale + left);
-    const row = Math.round(y[i] * scale + top);
-    disc(pixels, image.width, image.height, column, row, reach, colour);
+  const { across, down, left, top } = view;
+  const shapes = radius >= LARGE ? [0, 1, 2, 3] : [0];
+  const inner = shapes.map((shape) => reaches(shape, shape ? radius + 1 : radius));
+  const outer = shapes.map((shape) => reaches(shape, shape ? radius + 2 : radius + 1));
+  const one = (i, forms, colour) => {
+    const column = Math.round(x[i] * across + left);
+    const row = Math.round(y[i] * down + top);
+    const form = forms[forms.length > 1 ? palette.shape[category[i]] : 0];
+    disc(pixels, image.width, image.height, column, row, form, colour);
   };
   if (radius >= LARGE) {
     for (const i of order) {
@@ -54,7 +63,7 @@ function disc(pixels, width, height, column, row, reach, colour) {
   if (column < -radius || row < -radius || column >= width + radius || row >= height + radius) return;
   for (let dy = 0; dy < reach.length; dy++) {
     const line = row + dy - radius;
-    if (line < 0 || line >= height) continue;
+    if (line < 0 || line >= height || reach[dy] < 0) continue;
     const first = Math.max(0, column - reach[dy]);
     const last = Math.min(width - 1, column + reach[dy]);
     const start = line * width;
@@ -62,7 +71,7 @@ function disc(pixels, width, height, column, row, reach, colour) {
   }
 }
 
-/** Points in the order of drawing: without label, seen, unseen, highlighted; hidden ones are left out. */
+/** Points in the order of drawing: without category, seen, unseen, highlighted; hidden ones are left out. */
 export function layers(points, nCategories, { hidden, highlighted, outlined }) {
   const rank = new Int8Array(nCategories + 1);
   for (let c = 0; c <= nCategories; c++) {
@@ -79,5 +88,5 @@ export function layers(points, nCategories, { hidden, highlighted, outlined }) {
 /** A radius that suits so many points on so much room. */
 export function radiusFor(n, area, zoom) {
   const room = Math.sqrt(area / Math.max(n, 1));
-  return Math.round(Math.min(7, Math.max(1, 0.16 * room * Math.sqrt(zoom))));
+  return Math.round(Math.min(9, Math.max(1, 0.13 * room * Math.sqrt(zoom))));
 }
