@@ -26,7 +26,7 @@ class Kinds:
     Examples
     --------
     >>> kinds = Kinds(["poodle", "beagle", "teapot", "bucket", "sedan", "tram"])
-    >>> kinds.word(["poodle", "beagle", "teapot"]), kinds.word(["poodle", "teapot"])
+    >>> kinds.word(["poodle", "beagle"]), kinds.word(["poodle", "teapot", "tram"])
     ('dog', None)
     """
 
