@@ -1,6 +1,7 @@
 """The server: requests per second, latencies, and memory over time.
 
     python benchmarks/serve.py [--quick] [--codes 1000000] [--features 1280] [--clients 32]
+                               [--workers 1 2]
     python benchmarks/serve.py --minutes 10
 
 Clients in one thread of another process send features of a picture and get its 10 nearest items as
@@ -8,6 +9,11 @@ JSON, over connections that stay open. The endpoint /healthz does nothing, so it
 the server could do. Both are measured in turn, and the ratio compares their medians. With one
 client, the benchmark also prints how much time HTTP adds to the same search without a server.
 Searches compare bits with bits, except in the row that says real values, the server's default.
+A batch has 64 queries; its features and its answers are packed. All of this is measured for each
+number of worker processes, with the memory that they take, where what they share counts once.
+
+Then one search after another is measured at rest and while another process adds 1,000 items a
+minute, in turn: the ratio of their 99th percentiles says how much that disturbs searches.
 
 With --minutes it measures memory instead: it sends searches by features and ids, filters and lists
 all the time, and prints the server's memory every ten seconds. Memory must not grow by more than a
@@ -20,16 +26,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from serving.clients import Load, get, post, put_load
-from serving.world import make_collection, memory, served
+from serving.world import growing, make_collection, memory, served
 
 from zshash import Collection
 
-K = 10
-ROUNDS = 5
+K, BATCH, A_MINUTE = 10, 64, 1000
 NOTHING = [get("/healthz")]
 JSON, BINARY = "application/json", "application/octet-stream"
 
@@ -49,14 +55,22 @@ def as_bytes(queries: NDArray[np.float32], distance: str = "bits") -> list[bytes
     return [post(path, BINARY, query.astype("<f4").tobytes()) for query in queries]
 
 
+def as_batches(queries: NDArray[np.float32], distance: str) -> list[bytes]:
+    """Requests with the features of many pictures each, and packed answers."""
+    path = f"/api/v1/search/batch?k={K}&distance={distance}"
+    starts = range(0, len(queries) - BATCH + 1, BATCH)
+    bodies = [queries[start : start + BATCH].astype("<f4").tobytes() for start in starts]
+    return [post(path, BINARY, body, accept=BINARY) for body in bodies]
+
+
 def alternate(
-    address: str, kinds: dict[str, list[bytes]], clients: int, seconds: float
+    address: str, kinds: dict[str, list[bytes]], clients: int, options: Any
 ) -> dict[str, list[Load]]:
     """Measure all kinds in turn, several times, so that other load on the machine affects all."""
     loads: dict[str, list[Load]] = {name: [] for name in kinds}
-    for _ in range(ROUNDS):
+    for _ in range(options.rounds):
         for name, requests in kinds.items():
-            load = put_load(address, requests, clients, seconds)
+            load = put_load(address, requests, clients, options.seconds)
             if set(load.statuses) != {200}:
                 raise RuntimeError(f"{name}: answers other than 200: {load.statuses}")
             loads[name].append(load)
@@ -73,6 +87,56 @@ def show(loads: dict[str, list[Load]], clients: int) -> None:
         ratio = float(np.median(rates / base))
         times = f"{middle.percentile(50):>9.2f}{middle.percentile(99):>9.2f}"
         print(f"{name:<28}{np.median(rates):>11,.0f}{ratio:>12.2f}{times}")
+
+
+def measure(folder: Path, queries: NDArray[np.float32], workers: int, options: Any) -> None:
+    """Print tables about a server with so many workers."""
+    kinds = {
+        "nothing (/healthz)": NOTHING,
+        "search, features as bytes": as_bytes(queries),
+        "search, features as JSON": as_json(queries),
+        "by real values, as bytes": as_bytes(queries, "real"),
+        f"batches of {BATCH}, by bits": as_batches(queries, "bits"),
+        f"batches of {BATCH}, real values": as_batches(queries, "real"),
+    }
+    with served(folder, workers) as (address, process):
+        for requests in kinds.values():
+            put_load(address, requests, options.clients, options.seconds / 4)
+        print(f"workers: {workers}, memory: {memory(process):.0f} MB")
+        loads = alternate(address, kinds, options.clients, options)
+        show(loads, options.clients)
+        for name in list(kinds)[-2:]:
+            rate = float(np.median([load.rate for load in loads[name]]))
+            print(f"{name}: {BATCH * rate:,.0f} queries/s")
+        print()
+        if workers == 1:
+            alone = alternate(address, dict(list(kinds.items())[:4]), 1, options)
+            show(alone, 1)
+            own = search_alone(folder, queries, options.seconds)
+            print(f"\nthe same search without a server: {own:.2f} ms")
+            for name in list(kinds)[1:3]:
+                p50 = float(np.median([load.percentile(50) for load in alone[name]]))
+                print(f"HTTP adds to {name}: {p50 - own:.2f} ms")
+            print()
+        beside_a_writer(folder, address, as_bytes(queries), options)
+
+
+def beside_a_writer(folder: Path, address: str, requests: list[bytes], options: Any) -> None:
+    """Print the 99th percentile at rest and while another process adds items."""
+    times = []
+    for _ in range(options.rounds):
+        rest = put_load(address, requests, 1, options.seconds)
+        with growing(folder, A_MINUTE):
+            busy = put_load(address, requests, 1, options.seconds)
+        if {*rest.statuses, *busy.statuses} != {200}:
+            raise RuntimeError(f"answers other than 200: {rest.statuses}, {busy.statuses}")
+        times.append((rest.percentile(99), busy.percentile(99)))
+    rest_ms, busy_ms = np.median(times, axis=0)
+    ratio = float(np.median([busy / rest for rest, busy in times]))
+    print(
+        f"p99 at rest {rest_ms:.2f} ms, beside {A_MINUTE} added a minute {busy_ms:.2f} ms: ", end=""
+    )
+    print(f"{ratio:.2f} times\n")
 
 
 def search_alone(folder: Path, queries: NDArray[np.float32], seconds: float) -> float:
@@ -101,6 +165,21 @@ def watch_memory(address: str, process: int, requests: list[bytes], minutes: flo
     return max(settled) - settled[0]
 
 
+def check_memory(folder: Path, queries: NDArray[np.float32], options: Any) -> None:
+    """End with status 1 if the server's memory grows under load."""
+    mixed = [*as_json(queries), *as_bytes(queries)]
+    mixed += [get(f"/api/v1/search?id={i}&k=60") for i in range(100)]
+    mixed += [get(f"/api/v1/items?offset={50 * i}") for i in range(50)]
+    mixed += [get(f"/api/v1/search?id={i}&label=category+{i}") for i in range(4)]
+    shuffled = [mixed[i] for i in np.random.default_rng(0).permutation(len(mixed))]
+    with served(folder) as (address, process):
+        grown = watch_memory(address, process, shuffled, options.minutes or 0.05)
+    most = 100 if options.quick else 5
+    print(f"grown by {grown:.1f} MB, at most {most} are allowed\n")
+    if grown > most:
+        sys.exit(1)
+
+
 def main() -> None:
     """Print tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -108,47 +187,22 @@ def main() -> None:
     parser.add_argument("--codes", type=int, default=1_000_000)
     parser.add_argument("--features", type=int, default=1280)
     parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--seconds", type=float, default=4.0, help="seconds of each round")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--minutes", type=float, help="watch memory for this many minutes instead")
     options = parser.parse_args()
     if options.quick:
-        options.codes, options.features, options.seconds = 5000, 64, 0.2
+        options.codes, options.features, options.seconds, options.rounds = 5000, 64, 0.2, 1
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "photos.zshash"
         queries = make_collection(folder, options.codes, options.features)[:256]
         print(f"{options.codes:,} codes of 64 bits, {options.features} features, k = {K}\n")
-        with served(folder) as (address, process):
-            if options.minutes or options.quick:
-                mixed = [*as_json(queries), *as_bytes(queries)]
-                mixed += [get(f"/api/v1/search?id={i}&k=60") for i in range(100)]
-                mixed += [get(f"/api/v1/items?offset={50 * i}") for i in range(50)]
-                mixed += [get(f"/api/v1/search?id={i}&label=category+{i}") for i in range(4)]
-                rng = np.random.default_rng(0)
-                shuffled = [mixed[i] for i in rng.permutation(len(mixed))]
-                minutes = options.minutes or 0.05
-                grown = watch_memory(address, process, shuffled, minutes)
-                most = 100 if options.quick else 5
-                print(f"grown by {grown:.1f} MB, at most {most} are allowed\n")
-                if grown > most:
-                    sys.exit(1)
-            if options.minutes:
-                return
-            kinds = {
-                "nothing (/healthz)": NOTHING,
-                "search, features as bytes": as_bytes(queries),
-                "search, features as JSON": as_json(queries),
-                "by real values, as bytes": as_bytes(queries, "real"),
-            }
-            put_load(address, kinds["search, features as JSON"], options.clients, options.seconds)
-            show(alternate(address, kinds, options.clients, options.seconds), options.clients)
-            print()
-            alone = alternate(address, kinds, 1, options.seconds)
-            show(alone, 1)
-        own = search_alone(folder, queries, options.seconds)
-        print(f"\nthe same search without a server: {own:.2f} ms")
-        for name in list(kinds)[1:3]:
-            p50 = float(np.median([load.percentile(50) for load in alone[name]]))
-            print(f"HTTP adds to {name}: {p50 - own:.2f} ms")
+        if options.minutes or options.quick:
+            check_memory(folder, queries, options)
+        if not options.minutes:
+            for workers in options.workers:
+                measure(folder, queries, workers, options)
 
 
 if __name__ == "__main__":

@@ -68,9 +68,10 @@ def get(path: str) -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
 
 
-def post(path: str, kind: str, body: bytes) -> bytes:
+def post(path: str, kind: str, body: bytes, accept: str = "*/*") -> bytes:
     """A request with a body."""
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\n"
+    head += f"Accept: {accept}\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

@@ -14,11 +14,22 @@ from numpy.typing import NDArray
 
 from zshash import ZSH, Collection
 
-__all__ = ["make_collection", "memory", "served"]
+__all__ = ["growing", "make_collection", "memory", "served"]
 
 N_BITS, N_ANCHORS, N_CENTRES, N_TRAIN = 64, 1000, 100, 4000
 MOST_FLIPPED = 4  # most bits in which a code differs from the code of its sample
 CODES_AT_ONCE = 100_000
+GROW = """
+import sys, time, numpy
+from zshash import Collection
+rng, wait = numpy.random.default_rng(1), float(sys.argv[2])
+with Collection.open(sys.argv[1], patience=30) as album:
+    width = album.index.codes.shape[1]
+    for i in range(10**9):
+        codes = rng.integers(0, 256, (1, width), dtype=numpy.uint8)
+        album.add_codes(codes, sources=[f"/new/{time.time_ns()}.jpg"], labels=["new"])
+        print(i, flush=True) if not i else time.sleep(wait)
+"""
 
 
 def make_collection(folder: Path, n: int, n_features: int) -> NDArray[np.float32]:
@@ -56,9 +67,10 @@ def flipped(codes: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.ui
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[tuple[str, int]]:
+def served(folder: Path, workers: int = 1) -> Iterator[tuple[str, int]]:
     """Address and process id of a server; the server is stopped at the end."""
     command = [sys.executable, "-m", "zshash.cli", "serve", str(folder), "--port", "0"]
+    command += ["--workers", str(workers)] if workers > 1 else []
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}
     ) as process:
@@ -75,7 +87,28 @@ def served(folder: Path) -> Iterator[tuple[str, int]]:
             raise RuntimeError(f"the server ended with status {status}")
 
 
+@contextmanager
+def growing(folder: Path, a_minute: int) -> Iterator[None]:
+    """Another process adds so many items a minute to a collection, one after another."""
+    command = [sys.executable, "-c", GROW, str(folder), str(60 / a_minute)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()  # the first item has been added
+            yield
+        finally:
+            process.terminate()
+
+
 def memory(process: int) -> float:
-    """Memory of a process, in megabytes."""
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    """Memory of a server in megabytes; what its processes share counts once."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return sum(map(_own_memory, [process, *map(int, children)]))
+
+
+def _own_memory(process: int) -> float:
+    """Memory of a process in megabytes, its part of what it shares."""
+    text = Path(f"/proc/{process}/smaps_rollup").read_text()
+    found = re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE)
+    assert found is not None
+    return int(found[1]) * 1024 / 1e6

@@ -6,7 +6,7 @@ of the last byte are zero, so they never differ between two codes.
 """
 
 import binascii
-from base64 import b64decode, b64encode
+from base64 import b64decode, urlsafe_b64encode
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,9 +109,10 @@ def text_of_values(values: ArrayLike) -> str:
     values = np.asarray(values, dtype=np.float64)
     largest = np.abs(values).max(initial=0.0)
     short = (values / largest if largest else values).astype("<f2")
-    lost = (short == 0) & (values != 0)
-    short[lost] = np.copysign(np.finfo(np.float16).smallest_subnormal, values[lost])
-    return b64encode(short.tobytes(), b"-_").rstrip(b"=").decode()
+    if np.count_nonzero(short) < np.count_nonzero(values):
+        lost = (short == 0) & (values != 0)
+        short[lost] = np.copysign(np.finfo(np.float16).smallest_subnormal, values[lost])
+    return urlsafe_b64encode(short.tobytes()).rstrip(b"=").decode()
 
 
 def values_of_text(text: str) -> NDArray[np.float32]:

@@ -27,33 +27,26 @@ class Telling:
 
     def __init__(self, facts: Callable[[Item, bool], dict[str, Any]], most: int = 16_384) -> None:
         self._facts, self._most = facts, most
-        self._kept: dict[int, tuple[Item, bool, bytes]] = {}
+        self._kept: dict[int, tuple[Item, bool, str]] = {}
 
     def matches(self, matches: Iterable[Match], pictured: set[int]) -> bytes:
         """JSON of the matches of a search, behind each other."""
-        return b",".join(
-            [
-                b'{"score":%b,"bits":%b,%b'
-                % (_number(score), _number(bits), self._item(item, item.id in pictured))
-                for item, score, bits in matches
-            ]
-        )
+        told = []
+        for item, score, bits in matches:
+            if not math.isfinite(score):
+                raise ValueError("a score that is no number can not be told")
+            apart = "null" if bits is None else bits
+            known = self._item(item, item.id in pictured)
+            told.append(f'{{"score":{score!r},"bits":{apart},{known}')
+        return ",".join(told).encode()
 
-    def _item(self, item: Item, is_pictured: bool) -> bytes:
+    def _item(self, item: Item, is_pictured: bool) -> str:
         """JSON of an item, without its first bracket."""
         known = self._kept.get(item.id)
         if known is not None and known[0] is item and known[1] == is_pictured:
             return known[2]
-        told = to_json(self._facts(item, is_pictured))[1:]
+        told = to_json(self._facts(item, is_pictured))[1:].decode()
         self._kept[item.id] = item, is_pictured, told
         if len(self._kept) > self._most:
             self._kept.pop(next(iter(self._kept)), None)
         return told
-
-
-def _number(value: float | int | None) -> bytes:
-    if value is None:
-        return b"null"
-    if not math.isfinite(value):
-        raise ValueError("a score that is no number can not be told")
-    return repr(value).encode()
