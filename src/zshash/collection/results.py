@@ -107,6 +107,9 @@ class Found(list[Match]):
     reading : Reading or None
         What was understood of a search by name, where the network knows names: the sense that was
         taken, other senses, words that were left out, whether anything looks like it.
+    nothing : bool or None
+        Whether nothing in the collection looks much like the query: what comes closest has less in
+        common with it than items usually have with each other. None where that can not be told.
     failure : str or None
         Why a picture among many could not be read; nothing is found for it then.
 
@@ -130,13 +133,14 @@ class Found(list[Match]):
         values: NDArray[np.float64] | None = None,
         pictured: set[int] | None = None,
         reading: Reading | None = None,
+        nothing: bool | None = None,
         failure: str | None = None,
         thumbnails: Thumbnails | None = None,
     ) -> None:
         super().__init__(matches)
         self.total, self.offset, self.code, self.model = total, offset, code, model
         self.values, self.pictured = values, set() if pictured is None else pictured
-        self.reading, self.failure = reading, failure
+        self.reading, self.nothing, self.failure = reading, nothing, failure
         self._thumbnails = thumbnails
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ __all__ = [
 MOST_K, MOST_LIMIT = 10_000, 200
 MOST_NAMES, MOST_LETTERS = 32, 1000  # names of one search, wanted or not; letters of a name
 MOST_WEIGHT = 1000
-BESIDE = ("features",)  # what names can be searched for together with
+BESIDE = ("features", "values")  # what names can be searched for together with
 LARGEST_ID = 2**63 - 1
 Id = Annotated[int, Field(ge=0, le=LARGEST_ID, description="Id of an item.")]
 Name = Annotated[
@@ -220,8 +220,8 @@ class SearchQuery(SearchParameters):
             raise ValueError(f"give exactly one of name, {', '.join(self.kinds())}")
         if self.words and given and given[0] not in BESIDE:
             raise ValueError(
-                "names can be searched for beside a picture or features, not beside an id, a code "
-                f"or values: give exactly one of name, {', '.join(self.kinds())}"
+                "names can be searched for beside a picture, features or values, not beside an id "
+                f"or a code: give exactly one of name, {', '.join(self.kinds())}"
             )
         if not given and max(self.words.values()) < 0:
             raise ValueError("say what to search for, not only what is not wanted")

@@ -218,7 +218,7 @@ class ServedCollection:
             "id": query.item,
             "model": found.model[:MODEL_DIGITS],
             "values": None if found.values is None else text_of_values(found.values),
-            "nothing": None if found.reading is None else found.reading.nothing,
+            "nothing": found.nothing,
         }
         if query.words:
             asked["words"] = dict(query.words)

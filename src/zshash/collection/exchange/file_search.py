@@ -59,7 +59,8 @@ class CodeFile:
         refuse = self._refuse_ranking
         rankings = asked.rank(self._index, len(self._index), refuse, refuse)
         rows = {row for ranking in rankings for row in ranking.ids.tolist()}
-        return asked.found(rankings, {row: self._item(row) for row in rows}, set())
+        nothing = [None] * len(rankings)
+        return asked.found(rankings, {row: self._item(row) for row in rows}, set(), nothing)
 
     def _item(self, row: int) -> Item:
         facts = self._codes.describe(row)

@@ -5,15 +5,18 @@ the space. They are rounded before they are encoded, so that what is encoded aga
 features that are kept, gets the same code.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zshash.collection.storage.rows import Ids
+from zshash.collection.storage.store import Store
+from zshash.collection.storage.tables import blobs
+from zshash.learning.model import Model
 
-__all__ = ["HALF", "SINGLE", "Vectors", "as_kept", "from_stored", "to_stored"]
+__all__ = ["HALF", "SINGLE", "Vectors", "as_kept", "features_of", "from_stored", "to_stored"]
 
 HALF, SINGLE = "<f2", "<f4"
 LARGEST = 60_000.0  # of the numbers that 16 bits can hold
@@ -42,6 +45,16 @@ def _kind(about: Mapping[str, Any], features: NDArray[np.float32]) -> str:
     kind: str = about.get("feature_type", SINGLE)
     is_large = kind == HALF and features.size and np.abs(features).max() > LARGEST
     return SINGLE if is_large else kind
+
+
+def features_of(store: Store, model: Model, ids: Sequence[int]) -> Vectors:
+    """Features of those of the given items that have some which the model can hash.
+
+    Inside `reading`.
+    """
+    with store.looking() as connection:
+        found = blobs(connection, store.folder, "features", ids)
+    return from_stored(found, int(model.hasher.n_features_in_))
 
 
 def from_stored(found: Mapping[int, bytes], n_features: int) -> Vectors:

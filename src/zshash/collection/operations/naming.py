@@ -119,7 +119,7 @@ def understand(
     with _reporting(store):
         if knowledge is not None:
             words = query.words or {query.name or "": 1.0}
-            others = [(values, 1.0)] if query.is_read else []
+            others = [(values, 1.0)] if query.is_shown else []
             return joined(knowledge, words, _labels(store), _embed(model), others)
         if query.words:
             raise NamesError(

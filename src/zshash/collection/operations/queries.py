@@ -34,7 +34,10 @@ K = 20  # matches on a page, where nothing else is said
 GIVEN = ("sample", "picture", "name", "item", "code", "values")
 COUNTS = (("k", 1), ("radius", 0), ("offset", 0), ("rerank", 1), ("most", 1))  # and the least
 MANY = {"name": 1, "item": 1, "code": 2, "values": 2}  # dimensions of many of a kind
-ONE = "a search needs exactly one of query, name, item, code and values, or a query and names"
+ONE = (
+    "a search needs exactly one of query, name, item, code and values, or a query and names, or "
+    "values and names"
+)
 PICTURE = "give the path or the bytes of a picture, its pixels (uint8), or features (d,)"
 
 Values = NDArray[np.floating[Any]]
@@ -80,8 +83,8 @@ class Query:
         What is searched for, exactly one of these: a row of data; the bytes or the pixels of a
         picture; the name of a category; the id of an item; a packed code; n_bits real numbers.
     words : dict of str to float, optional
-        Names with weights that are searched for together, or together with a sample or a picture;
-        a negative weight is for what is not wanted.
+        Names with weights that are searched for together, or together with a sample, a picture or
+        values; a negative weight is for what is not wanted.
     k, radius, offset, distance, rerank
         As for `Collection.search`.
     most : int or None
@@ -117,7 +120,7 @@ class Query:
         given = [name for name in GIVEN if getattr(self, name) is not None]
         if len(given) != 1 and (given or not self.words):
             raise TypeError(ONE)
-        if self.words and given and not self.is_read:
+        if self.words and given and not self.is_shown:
             raise TypeError(ONE)
         self._check_words()
         for name, least in COUNTS:
@@ -130,7 +133,7 @@ class Query:
         weights = list((self.words or {}).values())
         if not all(np.isfinite(weight) and weight for weight in weights):
             raise ValueError("the weight of a name is a number other than 0")
-        if weights and not self.is_read and max(weights) < 0:
+        if weights and not self.is_shown and max(weights) < 0:
             raise ValueError("say what to search for, not only what is not wanted")
 
     def _check_distance(self) -> None:
@@ -171,10 +174,14 @@ class Query:
         return self.sample is not None or self.picture is not None
 
     @property
+    def is_shown(self) -> bool:
+        """Whether a picture, features or real values are searched for, so names can be beside."""
+        return self.is_read or self.values is not None
+
+    @property
     def is_real(self) -> bool:
-        """Whether real values are compared with bits; of items and codes only bits are known."""
-        has_values = self.is_read or self.values is not None
-        return has_values and self.radius is None and self.distance != BITS
+        """Whether real values are compared with bits, if the query has any."""
+        return self.radius is None and self.distance != BITS
 
     @property
     def is_ball(self) -> bool:
@@ -229,7 +236,7 @@ def make_queries(
     query: Any, name: Any, item: Any, code: Any, values: Any, without: Any = (), **page: Any
 ) -> tuple[list[Query], bool]:
     """Queries from the arguments of `Collection.search`, and whether many were given."""
-    words = _words(name, without, query is not None)
+    words = _words(name, without, query is not None or values is not None)
     if words:
         page, name = page | {"words": words}, None
         if query is None and item is None and code is None and values is None:

@@ -4,13 +4,14 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zshash.codes import check_codes, code_bytes
+from zshash.codes import check_codes, code_bytes, unpack
+from zshash.collection.operations.likeness import NEAR, likeness
 from zshash.collection.operations.queries import Query, Sample
 from zshash.collection.results import Found, Match, Thumbnails
 from zshash.collection.storage.rows import Ids, Item
@@ -73,7 +74,11 @@ class Asked:
     failures : dict
         Why pictures could not be read, by row.
     features : dict
-        Features of pictures and samples, by row.
+        Features of pictures, samples and items, by row.
+    valued : set of int
+        Rows of the queries that have real values.
+    likeness : dict of int to float
+        How much the best items look like the query, by row, once `rank` has compared it with all.
     """
 
     model: Model
@@ -84,18 +89,28 @@ class Asked:
     readings: dict[int, Reading]
     failures: dict[int, str]
     features: Features
+    valued: set[int]
+    likeness: dict[int, float] = field(default_factory=dict)
 
     def take_items(self, codes_of: Callable[[Sequence[int]], NDArray[np.uint8]]) -> None:
-        """Fill in the codes of queries for items."""
+        """Fill in the codes of queries for items.
+
+        A real value gets the sign of its bit, should rounding have changed that, so that nothing
+        fits an item better than the item itself.
+        """
         wanted = {row: own.item for row, own in enumerate(self.queries) if own.item is not None}
         if wanted:
-            self.codes[list(wanted)] = codes_of(list(wanted.values()))
+            rows = list(wanted)
+            self.codes[rows] = codes_of(list(wanted.values()))
+            signs = 2.0 * unpack(self.codes[rows], self.values.shape[1]) - 1.0
+            self.values[rows] = np.copysign(self.values[rows], signs)
 
     def found(
         self,
         rankings: Sequence[Ranking],
         items: Mapping[int, Item],
         pictured: set[int],
+        nothing: Sequence[bool | None],
         thumbnails: Thumbnails | None = None,
     ) -> list[Found]:
         """Matches of each query: the items of its ranking, with scores and bits."""
@@ -117,6 +132,7 @@ class Asked:
                     values=self.values_of(row),
                     pictured=pictured,
                     reading=self.readings.get(row),
+                    nothing=self._is_nothing(row, nothing[row]),
                     failure=self.failures.get(row),
                     thumbnails=thumbnails,
                 )
@@ -130,10 +146,12 @@ class Asked:
 
     def values_of(self, row: int) -> NDArray[np.float64] | None:
         """Real values of a query, or None where it has none, and for names."""
-        query = self.queries[row]
-        has_values = query.is_read or query.values is not None
-        is_known = has_values and not self._is_named(row) and row not in self.failures
+        is_known = row in self.valued and not self._is_named(row)
         return self.values[row] if is_known else None
+
+    def _is_nothing(self, row: int, nothing: bool | None) -> bool | None:
+        reading = self.readings.get(row)
+        return reading.nothing if reading is not None and reading.is_plain else nothing
 
     def _is_named(self, row: int) -> bool:
         return row in self.names or row in self.readings
@@ -166,24 +184,31 @@ class Asked:
         return [
             row
             for row, query in enumerate(self.queries)
-            if query.is_real == real and not self._is_named(row) and row not in self.failures
+            if (query.is_real and row in self.valued) == real
+            and not self._is_named(row)
+            and row not in self.failures
         ]
 
     def _by_bits(self, index: CodeIndex, n: int) -> Iterator[tuple[int, Ranking]]:
         rows = [row for row in self._rows(real=False) if not self.queries[row].is_ball]
         if rows:
-            reach = max(self.queries[row].reach for row in rows)
+            reach = self._reach(rows)
             near = zip(rows, *index.search(self.codes[rows], reach), strict=True)
             for row, bits, ids in near:
-                yield row, self._near(row, bits, ids, n)
+                number = self.queries[row].item
+                if number is not None:
+                    self.likeness[row] = likeness(self._similarity(bits), ids, number)
+                yield row, self._near(row, bits, ids, n, index)
 
-    def _near(self, row: int, bits: NDArray[np.int32], ids: Ids, n: int) -> Ranking:
+    def _near(
+        self, row: int, bits: NDArray[np.int32], ids: Ids, n: int, index: CodeIndex
+    ) -> Ranking:
         """Page of a query among the nearest items; those beyond its radius do not count."""
         query = self.queries[row]
         if query.radius is not None:
             n = int(np.searchsorted(bits[: query.reach], query.radius, side="right"))
             bits, ids = bits[:n], ids[:n]
-        return _page(query, self._similarity(bits), ids, bits, n)
+        return _page(query, self._similarity(bits), ids, bits, n, index)
 
     def _by_radius(self, index: CodeIndex) -> Iterator[tuple[int, Ranking]]:
         rows = [row for row in self._rows(real=False) if self.queries[row].is_ball]
@@ -193,18 +218,26 @@ class Asked:
             for row, begin, end in zip(own, limits[:-1], limits[1:], strict=True):
                 part = slice(int(begin), int(end))
                 scores = self._similarity(bits[part])
-                yield row, _page(self.queries[row], scores, ids[part], bits[part], len(scores))
+                near, n = (ids[part], bits[part]), len(scores)
+                yield row, _page(self.queries[row], scores, *near, n, index)
 
     def _by_values(self, index: CodeIndex, n: int) -> Iterator[tuple[int, Ranking]]:
         rows = self._rows(real=True)
         if rows:
-            reach = max(self.queries[row].reach for row in rows)
+            reach = self._reach(rows)
             values = self.values[rows]
             lengths = np.linalg.norm(values, axis=1) * np.sqrt(values.shape[1])
             products, ids = index.search_real(values, reach)
             cosines = products / np.where(lengths, lengths, 1.0)[:, None]
-            for row, scores, own in zip(rows, cosines, ids, strict=True):
-                yield row, _page(self.queries[row], scores, own, None, n)
+            sums = np.abs(values).sum(axis=1)
+            shares = products[:, : NEAR + 1] / np.where(sums, sums, np.nan)[:, None]
+            for place, (row, scores, own) in enumerate(zip(rows, cosines, ids, strict=True)):
+                self.likeness[row] = likeness(shares[place], own, self.queries[row].item)
+                yield row, _page(self.queries[row], scores, own, None, n, index)
+
+    def _reach(self, rows: Sequence[int]) -> int:
+        """Number of items to rank, which are enough to tell whether any looks like a query."""
+        return max(NEAR + 1, *(self.queries[row].reach for row in rows))
 
     def _similarity(self, bits: NDArray[np.int32]) -> NDArray[np.float64]:
         """Scores from numbers of differing bits."""
@@ -212,21 +245,45 @@ class Asked:
 
 
 def _page(
-    query: Query, scores: NDArray[np.float64], ids: Ids, bits: NDArray[np.int32] | None, n: int
+    query: Query,
+    scores: NDArray[np.float64],
+    ids: Ids,
+    bits: NDArray[np.int32] | None,
+    n: int,
+    index: CodeIndex | None = None,
 ) -> Ranking:
     """Page of a query in a ranking of `n` items; the arrays hold the first entries of it.
 
     A query that is to be ranked again gets all of these entries.
     """
+    if query.item is not None and index is not None:
+        ids = _itself_first(query.item, scores, ids, index)
     total = n if query.most is None else min(n, query.most)
     first = Ranking(ids, scores, bits, total)
     return first.page(query) if query.rerank is None else first
 
 
-def ask(model: Model, queries: Sequence[Query], understand: Understand) -> Asked:
-    """Encode queries: codes, values and meanings; `Asked.take_items` adds the codes of items."""
+def _itself_first(number: int, scores: NDArray[np.float64], ids: Ids, index: CodeIndex) -> Ids:
+    """Ids in the order of a ranking, where an item that is searched for is the first of its ties.
+
+    The best score is its own. Where others with that score fill the ranking, it takes the place
+    of the last one.
+    """
+    place = int(np.flatnonzero(ids == number)[0]) if number in ids else len(ids) - 1
+    if place < 0 or scores[place] < scores[0] or (ids[place] != number and number not in index):
+        return ids
+    return np.concatenate([[number], ids[:place], ids[place + 1 :]])
+
+
+def ask(
+    model: Model, queries: Sequence[Query], understand: Understand, kept: Features | None = None
+) -> Asked:
+    """Encode queries: codes, values and meanings; `Asked.take_items` adds the codes of items.
+
+    `kept` are the features of items that are searched for, by row, as far as they are known.
+    """
     n_bits = int(model.hasher.n_bits)
-    projected, failures, features = _projected(model, queries)
+    projected, failures, features = _projected(model, queries, kept or {})
     codes = np.zeros((len(queries), code_bytes(n_bits)), dtype=np.uint8)
     names: dict[int, Name] = {}
     readings: dict[int, Reading] = {}
@@ -241,10 +298,11 @@ def ask(model: Model, queries: Sequence[Query], understand: Understand) -> Asked
                 readings[row] = understood
             else:
                 names[row] = understood
-    valued = [row for row, query in enumerate(queries) if query.is_read or query.values is not None]
-    if valued:
-        codes[valued] = model.hasher.quantize(projected[valued])
-    return Asked(model, queries, codes, projected, names, readings, failures, features)
+    shown = [row for row, query in enumerate(queries) if query.is_shown]
+    if shown:
+        codes[shown] = model.hasher.quantize(projected[shown])
+    valued = {*shown, *(kept or ())} - failures.keys()
+    return Asked(model, queries, codes, projected, names, readings, failures, features, valued)
 
 
 def _values(values: Any, n_bits: int) -> NDArray[np.float64]:
@@ -270,12 +328,12 @@ def project(model: Model, queries: Sequence[Query]) -> tuple[NDArray[np.float64]
 
     Queries that are neither pictures nor features have zeros.
     """
-    values, failures, _ = _projected(model, queries)
+    values, failures, _ = _projected(model, queries, {})
     return values, failures
 
 
 def _projected(
-    model: Model, queries: Sequence[Query]
+    model: Model, queries: Sequence[Query], kept: Features
 ) -> tuple[NDArray[np.float64], dict[int, str], Features]:
     """Do the same as `project`; the features that values were made of come with them."""
     values = np.zeros((len(queries), int(model.hasher.n_bits)))
@@ -286,9 +344,8 @@ def _projected(
             values[row] = known.values
         elif query.is_read:
             left[row] = query
-    if not left:
-        return values, {}, {}
-    features, failures = _features(model, left)
+    features, failures = _features(model, left) if left else ({}, {})
+    features |= kept
     if features:
         values[list(features)] = model.project(np.stack(list(features.values())))
     return values, failures, features

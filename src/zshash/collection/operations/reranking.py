@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from zshash.collection.errors import NoFeatures
-from zshash.collection.operations.features import Vectors, from_stored
+from zshash.collection.operations.features import Vectors, features_of
 from zshash.collection.operations.ranking import Asked, Ranking
 from zshash.collection.storage.rows import Ids
 from zshash.collection.storage.state import State
 from zshash.collection.storage.store import Store
-from zshash.collection.storage.tables import blobs
 from zshash.hashing.steps.rows import unit_rows
 from zshash.learning.model import Model
 
@@ -99,7 +98,7 @@ def rerank(
     for row in rows:
         query, ranking = asked.queries[row], rankings[row]
         first = ranking.ids[: min(query.rerank or 0, ranking.total)]
-        there = _features(store, asked.model, first.tolist())
+        there = features_of(store, asked.model, first.tolist())
         scores = _scores(asked.model, metric, _features_of(store, asked, row), there)
         pages[row] = _again(ranking, first, scores).page(query)
     return pages
@@ -120,7 +119,7 @@ def _sample(store: Store, state: State, model: Model) -> Vectors:
     places = np.unique(np.linspace(0, state.next_id - 1, SAMPLE).astype(np.int64))
     with store.looking() as connection:
         found = {row for at in places.tolist() for row in connection.execute(nearest, [at])}
-    sample = _features(store, model, sorted(number for (number,) in found))
+    sample = features_of(store, model, sorted(number for (number,) in found))
     if not sample:
         raise NoFeatures(
             f"{store.folder}: its features have another length than those that its model reads: "
@@ -129,25 +128,17 @@ def _sample(store: Store, state: State, model: Model) -> Vectors:
     return sample
 
 
-def _features(store: Store, model: Model, ids: Sequence[int]) -> Vectors:
-    """Features of those of the given items that have some which the model can hash."""
-    with store.looking() as connection:
-        found = blobs(connection, store.folder, "features", ids)
-    return from_stored(found, int(model.hasher.n_features_in_))
-
-
 def _features_of(store: Store, asked: Asked, row: int) -> Table:
     """Features of a query; those of an item come from the collection."""
     number = asked.queries[row].item
     if number is None:
         return asked.features[row]
-    found = _features(store, asked.model, [number])
-    if not found:
+    if row not in asked.features:
         raise NoFeatures(
             f"{store.folder}: it keeps no features of item {number}, so matches can not be ranked "
             "again by them"
         )
-    return found[number]
+    return asked.features[row]
 
 
 def _scores(model: Model, metric: Metric, query: Table, items: Vectors) -> dict[int, float]:

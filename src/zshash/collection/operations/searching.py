@@ -19,8 +19,11 @@ from numpy.typing import NDArray
 from zshash._interrupts import guarding, interruptible
 from zshash.collection.errors import BusyError, OtherModel
 from zshash.collection.operations import naming
+from zshash.collection.operations.features import Vectors as Features
+from zshash.collection.operations.features import features_of
 from zshash.collection.operations.filtering import find, meeting, subset
 from zshash.collection.operations.items import check_ids, check_known, items, pictured, thumbnails
+from zshash.collection.operations.likeness import are_nothing
 from zshash.collection.operations.queries import Query
 from zshash.collection.operations.ranking import Asked, Ranking, ask
 from zshash.collection.operations.recent import Recent
@@ -76,11 +79,12 @@ def _search(
     """What `finish` makes of the rankings of queries, all for one model of the collection."""
     with guarding():  # once is quicker than in each of the steps
         while True:
-            with store.reading():
+            with store.reading() as state:
                 model = store.model
-            _check_models(store, model, queries)
+                _check_models(store, model, queries)
+                kept = _kept(store, state, queries)
             with suppress(_ModelChanged):
-                return _ranked(store, _ask(store, model, queries), where, finish)
+                return _ranked(store, _ask(store, model, queries, kept), where, finish)
 
 
 def names_near(store: Store, query: Query, n: int) -> list[NearName]:
@@ -88,7 +92,7 @@ def names_near(store: Store, query: Query, n: int) -> list[NearName]:
     with store.reading():
         model = store.model
         _check_models(store, model, [query])
-        asked = _ask(store, model, [query])
+        asked = _ask(store, model, [query], {})
         _begin(store, asked)
     return naming.names_near(store, model, asked.codes[0], n)
 
@@ -103,9 +107,22 @@ def _check_models(store: Store, model: Model, queries: Sequence[Query]) -> None:
             )
 
 
-def _ask(store: Store, model: Model, queries: Sequence[Query]) -> Asked:
+def _kept(store: Store, state: State, queries: Sequence[Query]) -> Features:
+    """Features of the items that are searched for by real values, by row, inside `reading`."""
+    rows = {
+        row: int(own.item)
+        for row, own in enumerate(queries)
+        if own.item is not None and (own.is_real or own.rerank)
+    }
+    if not rows or not state.features.n:
+        return {}
+    found = features_of(store, store.model, sorted(set(rows.values())))
+    return {row: found[number] for row, number in rows.items() if number in found}
+
+
+def _ask(store: Store, model: Model, queries: Sequence[Query], kept: Features) -> Asked:
     with interruptible():
-        return ask(model, queries, lambda *asked: naming.understand(store, model, *asked))
+        return ask(model, queries, lambda *own: naming.understand(store, model, *own), kept)
 
 
 def _ranked(store: Store, asked: Asked, where: str | None, finish: Finish[Answer]) -> Answer:
@@ -194,7 +211,10 @@ def _rank(
 
     with interruptible():
         n = state.items.n if where is None else len(index)
-        return asked.rank(index, n, by_name, by_reading)
+        rankings = asked.rank(index, n, by_name, by_reading)
+    if where is not None:  # what is typical is told of all items
+        asked.likeness.clear()
+    return rankings
 
 
 def _matches(
@@ -212,4 +232,5 @@ def _matches(
     else:
         found = recent.items(store, state, wanted)
     small = pictured(store, state, wanted)
-    return asked.found(rankings, found, small, lambda ids: thumbnails(store, ids))
+    nothing = are_nothing(store, state, asked.likeness, len(rankings))
+    return asked.found(rankings, found, small, nothing, lambda ids: thumbnails(store, ids))
