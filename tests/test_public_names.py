@@ -37,7 +37,16 @@ def test_every_listed_name_exists_and_is_documented(room):
 
 
 def test_top_level_names():
-    others = {"Collection", "CollectionError", "Found", "Match", "Model", "ModelError", "Selection"}
+    others = {
+        "Client",
+        "Collection",
+        "CollectionError",
+        "Found",
+        "Match",
+        "Model",
+        "ModelError",
+        "Selection",
+    }
     others |= {"fit", "load", "methods", "select"}
     assert set(zshash.__all__) == {*zshash.methods(), *others}
     assert all(getattr(zshash, name).__doc__ for name in zshash.__all__)

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from zshash.client import Client
     from zshash.collection import Collection, CollectionError, Found, Match
     from zshash.evaluation import Selection, select
     from zshash.hashing import (
@@ -55,6 +56,7 @@ __all__ = [
     "SDH",
     "SSH",
     "ZSH",
+    "Client",
     "Collection",
     "CollectionError",
     "Found",
@@ -71,6 +73,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _ROOMS = (
+    "client",
     "codes",
     "collection",
     "datasets",
@@ -84,6 +87,7 @@ _ROOMS = (
     "semantics",
 )
 _HOMES = {
+    "client": ("Client",),
     "collection": ("Collection", "CollectionError", "Found", "Match"),
     "evaluation": ("Selection", "select"),
     "learning": ("Model", "fit", "load"),

@@ -704,7 +704,8 @@ def test_the_description_names_all_routes(client):
     assert set(paths) == {
         "/healthz", "/metrics", "/api/v1/info", "/api/v1/session", "/api/v1/sessions",
         "/api/v1/search",
-        "/api/v1/search/batch", "/api/v1/why", "/api/v1/items", "/api/v1/items/{id}",
+        "/api/v1/search/batch", "/api/v1/names", "/api/v1/why", "/api/v1/items",
+        "/api/v1/items/{id}",
         "/api/v1/items/{id}/thumbnail", "/api/v1/items/{id}/picture",
         *(f"/api/v1/items/{verb}" for verb in ("export", "label", "remove", "restore")),
         "/api/v1/map", "/api/v1/map/points", "/api/v1/refit",

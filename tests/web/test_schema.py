@@ -79,6 +79,7 @@ OPERATIONS = [
     "GET /api/v1/search",
     "POST /api/v1/search",
     "POST /api/v1/search/batch",
+    "GET /api/v1/names",
     "GET /api/v1/why",
     "GET /api/v1/facets",
     "GET /api/v1/items",

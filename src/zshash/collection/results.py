@@ -94,6 +94,8 @@ class Found(list[Match]):
     total : int
         Number of matches on all pages: of all items that meet the condition, or of those within
         the radius.
+    n_all : int
+        The same, where the query limits `total`.
     offset : int
         Number of matches on the pages before this one.
     code : bytes or None
@@ -127,6 +129,7 @@ class Found(list[Match]):
         matches: Iterable[Match] = (),
         *,
         total: int = 0,
+        n_all: int = 0,
         offset: int = 0,
         code: bytes | None = None,
         model: str = "",
@@ -139,6 +142,7 @@ class Found(list[Match]):
     ) -> None:
         super().__init__(matches)
         self.total, self.offset, self.code, self.model = total, offset, code, model
+        self.n_all = n_all or total
         self.values, self.pictured = values, set() if pictured is None else pictured
         self.reading, self.nothing, self.failure = reading, nothing, failure
         self._thumbnails = thumbnails

@@ -17,6 +17,7 @@ __all__ = [
     "Items",
     "LabelledItems",
     "Map",
+    "Names",
     "Problem",
     "Refit",
     "RemovedItems",
@@ -147,7 +148,11 @@ class SearchResults(BaseModel):
     """A page of the items that were found, best first."""
 
     query: Asked
-    total: int = Field(description="Number of items on all pages together.")
+    total: int = Field(description="Number of items on all pages together, at most k.")
+    all: int = Field(
+        description="Number of items that are searched, or that are within the radius: `total` is "
+        "less where k ends the search. Of those within a radius, it counts k at most."
+    )
     offset: int
     limit: int
     results: list[Result]
@@ -158,6 +163,21 @@ class BatchResults(BaseModel):
     """Answers to a batch of searches, in their order."""
 
     answers: list[SearchResults]
+
+
+class CompletedName(BaseModel):
+    """A name that can be searched for."""
+
+    name: str = Field(description="What to search for.")
+    text: str = Field(description="The name as it is shown, with its sense if there are several.")
+    known: bool = Field(description="Whether it is a label, or the network knows it.")
+    items: int | None = Field(description="How many items have this label; null for no label.")
+
+
+class Names(BaseModel):
+    """Names that begin with some letters, the best first."""
+
+    names: list[CompletedName]
 
 
 class Items(BaseModel):

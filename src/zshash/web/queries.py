@@ -24,6 +24,7 @@ __all__ = [
     "BodyQuery",
     "Conditions",
     "ItemsQuery",
+    "NamesQuery",
     "Question",
     "SearchParameters",
     "SearchQuery",
@@ -263,6 +264,15 @@ class BodyQuery(SearchQuery):
     def kinds(cls) -> tuple[str, ...]:
         """Parameters that say what is searched for, besides names; at most one is given."""
         return ("id", "code", "values", "features")
+
+
+class NamesQuery(Query):
+    """What a name begins with."""
+
+    begins: str = Field(
+        min_length=1, max_length=MOST_LETTERS, description="First letters of a name."
+    )
+    limit: int = Field(default=8, ge=1, le=100, description="How many names to give at most.")
 
 
 class WhyQuery(Query):

@@ -5,7 +5,7 @@ Methods may take long: the server calls them in threads, never in its event loop
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -46,6 +46,7 @@ from zshash.web.telling import Telling
 
 __all__ = ["MOST_FILES", "Question", "ServedCollection"]
 
+AT_ONCE = 500  # items that are read together
 MODEL_DIGITS = 12  # first digits of a model's checksum, which clients get
 
 
@@ -224,13 +225,17 @@ class ServedCollection:
             asked["words"] = dict(query.words)
         if found.reading is not None:
             asked["reading"] = found.reading.told()
-        return b'{"query":%b,"total":%d,"offset":%d,"limit":%d,"results":[%b],"seconds":%b}' % (
-            to_json(asked),
-            found.total,
-            found.offset,
-            question.limit,
-            self._telling.matches(found, found.pictured),
-            to_json(round(perf_counter() - question.started, 6)),
+        return (
+            b'{"query":%b,"total":%d,"all":%d,"offset":%d,"limit":%d,"results":[%b],"seconds":%b}'
+            % (
+                to_json(asked),
+                found.total,
+                found.n_all,
+                found.offset,
+                question.limit,
+                self._telling.matches(found, found.pictured),
+                to_json(round(perf_counter() - question.started, 6)),
+            )
         )
 
     def why_name(self, name: str) -> dict[str, Any]:
@@ -258,6 +263,19 @@ class ServedCollection:
         page = ids[query.offset : query.offset + query.limit]
         items = self.portraits(page)
         return {"total": len(ids), "offset": query.offset, "limit": query.limit, "items": items}
+
+    def lines(self, query: ItemsQuery) -> Iterator[bytes]:
+        """All items that meet a condition, a line of JSON each, in parts of many items.
+
+        They are those that were there at the beginning, without what is removed meanwhile. A page
+        is told only where the query says how many items it has.
+        """
+        where = self._condition(query)
+        ids = self.collection.ids if where is None else self.collection.find(where)
+        end = query.offset + query.limit if "limit" in query.model_fields_set else len(ids)
+        for start in range(query.offset, min(end, len(ids)), AT_ONCE):
+            page = ids[start : min(start + AT_ONCE, end)]
+            yield b"".join(to_json(told) + b"\n" for told in self.portraits(page)) or b"\n"
 
     def portraits(self, ids: NDArray[np.int64]) -> list[dict[str, Any]]:
         """Facts about items, without those that are no longer there."""

@@ -41,18 +41,21 @@ class Ranking(NamedTuple):
         Numbers of bits that differ, where the search has counted them.
     total : int
         Number of items on all pages.
+    n_all : int
+        The same, if the query did not limit it by `most`.
     """
 
     ids: Ids = np.empty(0, dtype=np.int64)
     scores: NDArray[np.float64] = np.empty(0)
     bits: NDArray[np.int32] | None = None
     total: int = 0
+    n_all: int = 0
 
     def page(self, query: Query) -> "Ranking":
         """Page of a query in this ranking, which begins with the best item."""
         page = slice(query.offset, min(self.total, query.page.stop or self.total))
         bits = None if self.bits is None else self.bits[page]
-        return Ranking(self.ids[page], self.scores[page], bits, self.total)
+        return Ranking(self.ids[page], self.scores[page], bits, self.total, self.n_all)
 
 
 @dataclass
@@ -126,6 +129,7 @@ class Asked:
                 Found(
                     map(Match, own, ranking.scores.tolist(), bits),
                     total=ranking.total,
+                    n_all=ranking.n_all,
                     offset=query.offset,
                     code=code,
                     model=self.model.checksum,
@@ -196,7 +200,7 @@ class Asked:
             near = zip(rows, *index.search(self.codes[rows], reach), strict=True)
             for row, bits, ids in near:
                 number = self.queries[row].item
-                if number is not None:
+                if number is not None and self.queries[row].radius is None:
                     self.likeness[row] = likeness(self._similarity(bits), ids, number)
                 yield row, self._near(row, bits, ids, n, index)
 
@@ -259,7 +263,7 @@ def _page(
     if query.item is not None and index is not None:
         ids = _itself_first(query.item, scores, ids, index)
     total = n if query.most is None else min(n, query.most)
-    first = Ranking(ids, scores, bits, total)
+    first = Ranking(ids, scores, bits, total, n)
     return first.page(query) if query.rerank is None else first
 
 

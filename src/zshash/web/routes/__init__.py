@@ -11,7 +11,7 @@ from zshash.web.routes.facts import add_facts
 from zshash.web.routes.items import add_items
 from zshash.web.routes.map import add_map
 from zshash.web.routes.review import add_duplicates, add_refit
-from zshash.web.routes.searching import add_batch, add_search, add_why, body_schemas
+from zshash.web.routes.searching import add_batch, add_names, add_search, add_why, body_schemas
 from zshash.web.routes.shared import API
 from zshash.web.state import ServerState
 
@@ -22,7 +22,7 @@ def make_router(state: ServerState) -> APIRouter:
     """Router with all routes of a server."""
     router = APIRouter(route_class=tagging(Tags(state.served.collection, state.settings)))
     add_page(router)
-    searching = (add_search, add_batch, add_why)
+    searching = (add_search, add_batch, add_names, add_why)
     caring = (add_export, add_changes, add_items, add_duplicates, add_refit)
     for add in (add_facts, add_facets, *searching, *caring, add_map):
         add(router, state)

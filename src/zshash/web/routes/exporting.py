@@ -15,7 +15,7 @@ from zshash.web.orders import ExportOrder, body_of
 from zshash.web.routes.shared import API, BYTES, named, only_post, problems
 from zshash.web.state import ServerState
 
-__all__ = ["add_export"]
+__all__ = ["add_export", "stream"]
 
 NAMES = {"csv": "items.csv", "json": "items.json", "zip": "pictures.zip"}
 PAUSE = 0.2  # seconds between tries to get a place in a lane for the next part
@@ -54,11 +54,11 @@ def add_export(router: APIRouter, state: ServerState) -> None:
         first = await lane.run(next, parts, b"")
         headers = {"Content-Disposition": f'attachment; filename="{NAMES[order.form]}"'}
         headers["Cache-Control"] = "no-store"
-        stream = _stream(lane, first, parts)
-        return StreamingResponse(stream, media_type=KINDS[order.form], headers=headers)
+        told = stream(lane, first, parts)
+        return StreamingResponse(told, media_type=KINDS[order.form], headers=headers)
 
 
-async def _stream(lane: Lane, first: bytes, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def stream(lane: Lane, first: bytes, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
     """The first part, then all others; each waits for its turn behind other work of its kind."""
     try:
         part = first

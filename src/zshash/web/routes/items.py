@@ -3,15 +3,17 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from zshash.images.thumbnails import media_type
 from zshash.web import answers
-from zshash.web.accepting import wanted
+from zshash.web.accepting import JSON, LINES, wanted
 from zshash.web.answers import to_json
 from zshash.web.pictures import JPEG, SIDES, WEBP, attachment, tag_of
 from zshash.web.queries import ItemsQuery
 from zshash.web.queries import Query as Fields
+from zshash.web.routes.exporting import stream
 from zshash.web.routes.shared import API, BYTES, Number, as_json, named, problems
 from zshash.web.state import ServerState
 
@@ -58,7 +60,7 @@ def add_items(router: APIRouter, state: ServerState) -> None:
     @router.get(
         f"{API}/items",
         response_model=answers.Items,
-        responses=problems(422),
+        responses=problems(422) | {200: {"content": {LINES: {"schema": {"type": "string"}}}}},
         **named(
             "listItems",
             "Items",
@@ -67,10 +69,18 @@ def add_items(router: APIRouter, state: ServerState) -> None:
             fresh=True,
         ),
     )
-    async def items(query: Annotated[ItemsQuery, Query()]) -> Response:
-        """List items in the order of their ids."""
+    async def items(request: Request, query: Annotated[ItemsQuery, Query()]) -> Response:
+        """List items in the order of their ids.
+
+        With `Accept: application/x-ndjson` all of them come, a line each, unless `limit` is given:
+        those that are there at the beginning, without what is removed meanwhile.
+        """
         is_filtered = query.label or query.where is not None
         lane = state.filtering if is_filtered else state.reading
+        if wanted(request, JSON, LINES) == LINES:
+            parts = served.lines(query)
+            first = await lane.run(next, parts, b"")
+            return StreamingResponse(stream(lane, first, parts), media_type=LINES)
         return as_json(to_json(await lane.run(served.items, query)))
 
     @router.get(

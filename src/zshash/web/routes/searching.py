@@ -1,5 +1,6 @@
 """Routes that search, and that explain what was found."""
 
+import json
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -12,13 +13,21 @@ from zshash.web.accepting import JSON, LINES, PACKED, wanted
 from zshash.web.answers import to_json
 from zshash.web.batches import BatchBody, BatchParameters, of_json, of_rows
 from zshash.web.bodies import IN_BODY, MOST_BATCH, MOST_JSON, parsed, read_batch, read_search, room
+from zshash.web.completing import Completing
 from zshash.web.errors import ApiError
-from zshash.web.queries import BodyQuery, Question, SearchParameters, SearchQuery, WhyQuery
+from zshash.web.queries import (
+    BodyQuery,
+    NamesQuery,
+    Question,
+    SearchParameters,
+    SearchQuery,
+    WhyQuery,
+)
 from zshash.web.routes.items import ITEM
 from zshash.web.routes.shared import API, BYTES, as_json, named, parameters_of, problems
 from zshash.web.state import ServerState
 
-__all__ = ["add_batch", "add_search", "add_why", "body_schemas"]
+__all__ = ["add_batch", "add_names", "add_search", "add_why", "body_schemas"]
 
 SEARCH_BODY = {
     "required": True,
@@ -52,6 +61,7 @@ FOUND = {
         "nothing": False,
     },
     "total": 20,
+    "all": 4100,
     "offset": 0,
     "limit": 60,
     "results": [{"score": 0.81, "bits": None, **ITEM}],
@@ -60,6 +70,7 @@ FOUND = {
 WHY = {"kind": "code", "nearest": [{"name": "motor scooter", "cosine": 0.62, "seen": True}]}
 
 
+NAMES = {"names": [{"name": "n04467665", "text": "trailer truck", "known": True, "items": 12}]}
 BATCH_BODY = {
     "required": True,
     "content": {
@@ -80,14 +91,16 @@ def add_search(router: APIRouter, state: ServerState) -> None:
     """Add the routes that search."""
     served = state.served
 
-    async def by_query(query: SearchQuery, started: float) -> Response:
+    async def by_query(request: Request, query: SearchQuery, started: float) -> Response:
         question = Question(query.kind, query.query(**query.given), query.limit, started)
-        return as_json(await state.search(question, query))
+        return told(request, await state.search(question, query))
 
-    async def by_picture(picture: bytes, how: SearchParameters, started: float) -> Response:
+    async def by_picture(
+        request: Request, picture: bytes, how: SearchParameters, started: float
+    ) -> Response:
         question = Question("picture", how.query(picture=picture), how.limit, started)
         await state.pictures.run(served.prepare, question)
-        return as_json(await state.search(question, how))
+        return told(request, await state.search(question, how))
 
     @router.get(
         f"{API}/search",
@@ -101,9 +114,9 @@ def add_search(router: APIRouter, state: ServerState) -> None:
             fresh=True,
         ),
     )
-    async def search(query: Annotated[SearchQuery, Query()]) -> Response:
+    async def search(request: Request, query: Annotated[SearchQuery, Query()]) -> Response:
         """Find items by names of what they show, by the id of an item, a code or real values."""
-        return await by_query(query, perf_counter())
+        return await by_query(request, query, perf_counter())
 
     @router.post(
         f"{API}/search",
@@ -129,14 +142,40 @@ def add_search(router: APIRouter, state: ServerState) -> None:
         with state.budget(size).reserve(size):
             body = await read_search(request, state.settings)
             if body.query is not None:
-                return await by_query(body.query, started)
+                return await by_query(request, body.query, started)
             how = body.parameters
             if body.picture is not None:
-                return await by_picture(body.picture, how, started)
+                return await by_picture(request, body.picture, how, started)
             assert body.features is not None
             sample = Sample(Dataset(body.features[None]))
             question = Question("features", how.query(sample=sample), how.limit, started)
-            return as_json(await state.search(question, how))
+            return told(request, await state.search(question, how))
+
+
+def told(request: Request, content: bytes) -> Response:
+    """An answer to a search, as JSON or in lines: all but the results, then a result a line."""
+    if wanted(request, JSON, LINES) == JSON:
+        return as_json(content)
+    answer = json.loads(content)
+    results = answer.pop("results")
+    lines = b"".join(to_json(part) + b"\n" for part in (answer, *results))
+    return Response(lines, media_type=LINES)
+
+
+def add_names(router: APIRouter, state: ServerState) -> None:
+    """Add the route that completes names."""
+    names = Completing(state.served.collection)
+
+    @router.get(
+        f"{API}/names",
+        response_model=answers.Names,
+        responses=problems(422),
+        **named("completeName", "Searching", asks={"begins": "tru"}, answer=NAMES, fresh=True),
+    )
+    async def complete(query: Annotated[NamesQuery, Query()]) -> Response:
+        """Names that begin with some letters: labels, then what the network knows, then nouns."""
+        found = await state.reading.run(names.names, query.begins, query.limit)
+        return as_json(to_json(found))
 
 
 def add_batch(router: APIRouter, state: ServerState) -> None:
