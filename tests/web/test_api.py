@@ -702,7 +702,8 @@ def test_many_clients_at_once(serving, photos):
 def test_the_description_names_all_routes(client):
     paths = client.get("/api/v1/openapi.json").json["paths"]
     assert set(paths) == {
-        "/healthz", "/metrics", "/api/v1/info", "/api/v1/session", "/api/v1/sessions",
+        "/healthz", "/metrics", "/api/v1/info", "/api/v1/facets",
+        "/api/v1/session", "/api/v1/sessions",
         "/api/v1/search",
         "/api/v1/search/batch", "/api/v1/names", "/api/v1/why", "/api/v1/items",
         "/api/v1/items/{id}",
