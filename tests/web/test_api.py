@@ -711,7 +711,6 @@ def test_the_description_names_all_routes(client):
         *(f"/api/v1/items/{verb}" for verb in ("export", "label", "remove", "restore")),
         "/api/v1/map", "/api/v1/map/points", "/api/v1/refit",
         *(f"/api/v1/duplicates{step}" for step in ("", "/keep", "/forget")),
-        "/api/v1/facets",
     }  # fmt: skip
 
 
