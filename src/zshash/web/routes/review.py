@@ -15,6 +15,13 @@ __all__ = ["add_duplicates", "add_refit"]
 
 KEY: dict[str, Any] = {"key": "8d5a1c2e9f007b31"}
 ORDERS = (400, 404, 408, 409, 413, 415, 422)
+RUNNING = {
+    "state": "running",
+    "part": "encoding items",
+    "done": 0.4,
+    "text": "learning again from 180 items",
+    "n_unlearned": 30,
+}
 
 
 def add_duplicates(router: APIRouter, state: ServerState) -> None:
@@ -69,7 +76,7 @@ def add_refit(router: APIRouter, state: ServerState) -> None:
         f"{API}/refit",
         response_model=answers.Refit,
         responses=problems(),
-        **named("getRefit", "Review"),
+        **named("getRefit", "Review", answer=RUNNING),
     )
     async def look() -> Response:
         """How far learning again is, whichever process of the server does it."""
@@ -80,7 +87,7 @@ def add_refit(router: APIRouter, state: ServerState) -> None:
         status_code=202,
         response_model=answers.Refit,
         responses=problems(),
-        **named("refit", "Review"),
+        **named("refit", "Review", answer=RUNNING),
     )
     async def start() -> Response:
         """Learn again from all pictures and labels, in the background.
