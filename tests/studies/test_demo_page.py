@@ -68,7 +68,7 @@ def test_it_is_whole_and_needs_nothing_else(digits, clipart):
     assert parser.open == []
     assert len(parser.pictures) == 6 + 4 * 13
     assert all(picture["alt"] for picture in parser.pictures)
-    assert not re.search(r"(src|href)=\"(?!data:)|url\(|@import", page)
+    assert not re.search(r"(src|href)=\"(?!data:|#)|url\(|@import", page)
 
 
 def test_it_holds_the_files_of_the_drawings(digits, clipart):
@@ -84,7 +84,10 @@ def test_it_holds_the_files_of_the_drawings(digits, clipart):
 def test_what_it_says(digits, clipart):
     texts = Parser(render(digits, clipart)).texts
     assert "309 drawings, no label, found by name" in texts
-    assert "In 9 seconds they became an album, 8 bytes each. Then these words were typed." in texts
+    assert (
+        "In 9 seconds they became an album, 8 bytes each. Words and drawings find others in it."
+        in texts
+    )
     assert "drum & <b>" in texts
     assert [text for text in texts if text.endswith(" %")] == ["47 %", "46 %", "45 %"]
     assert texts.count("11 of 64") == 2
@@ -121,7 +124,7 @@ def test_frames_say_which_digits_are_right(digits):
 def test_digits_alone_are_a_page_of_their_own(digits):
     page = render(digits)
     assert "webp" not in page
-    assert page.count("<h1>") == 1
+    assert page.count("<h1") == 1
     assert "The method itself" in page
 
 

@@ -107,7 +107,7 @@ def test_the_page_asks_nothing_of_anyone(text):
     assert not re.search(r"url\((?!#)|@import", text)
     assert not page.all("link")
     addresses = [a["href"] for a in page.all("a")]
-    assert addresses == ["#plots", "#others", "https://example.org/?a&b"]
+    assert addresses == ["#summary", "#plots", "#others", "https://example.org/?a&b"]
 
 
 def test_ids_are_unique_and_every_reference_has_its_own(text):

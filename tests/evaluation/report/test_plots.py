@@ -1,11 +1,13 @@
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
 import pytest
+from matplotlib.figure import Figure
 
 from zshash.evaluation.report.document import (
     Bars,
@@ -16,6 +18,8 @@ from zshash.evaluation.report.document import (
     Scatter,
     Series,
 )
+from zshash.evaluation.report.panels import draw_panel
+from zshash.evaluation.report.panels import styles as panel_styles
 from zshash.evaluation.report.plots import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -86,8 +90,7 @@ def test_an_unknown_value_leaves_a_gap():
 def test_emphasised_lines_are_thick_and_on_top():
     lines = [Line(name, [1, 2], [0.1, 0.2], emphasis=name == "ZSH") for name in ("ZSH", "LSH")]
     svg = draw(Plot("a", [Lines("", "", "", lines)], ""))
-    drawn = svg[: svg.index("legend_1")]
-    assert drawn.index("stroke-width: 2.6") > drawn.index("stroke-width: 1.2")
+    assert svg.index("stroke-width: 2.6") > svg.index("stroke-width: 1.2")
 
 
 def test_a_label_looks_the_same_in_every_panel_and_like_no_other():
@@ -96,8 +99,36 @@ def test_a_label_looks_the_same_in_every_panel_and_like_no_other():
     panels = [Lines("", "", "", lines), Lines("", "", "", lines[::-1])]
     svg = draw(Plot("a", panels, ""))
     looks = [style for style in styles(svg) if "stroke-width: 1.2" in style]
-    assert (len(looks), len(set(looks))) == (30, 10)  # two panels and the legend
-    assert [texts(svg).count(name) for name in names] == [1] * 10
+    assert (len(looks), len(set(looks))) == (20, 10)  # two panels
+    assert [texts(svg).count(name) for name in names] == [2] * 10  # at the lines
+
+
+def test_names_at_lines_do_not_overlap():
+    lines = [Line(f"method {i}", [1, 2], [0.5, 0.5 + i / 1000]) for i in range(8)]
+    svg = draw(Plot("a", [Lines("", "", "", lines)], ""))
+    assert "legend" not in svg
+    found = re.findall(r'<text[^>]* y="([\d.]+)"[^>]*>method', svg)
+    heights = sorted(map(float, found))
+    assert len(heights) == 8
+    assert min(b - a for a, b in pairwise(heights)) > 7
+
+
+def test_names_that_are_too_long_are_in_a_legend():
+    lines = [Line("a name that takes all of the room " * 3, [1, 2], [1, 2])]
+    assert "legend" in draw(Plot("a", [Lines("", "", "", lines)], ""))
+
+
+def test_no_error_bar_goes_below_zero():
+    for panel in (
+        Lines("", "", "", [Line("a", [1, 2], [0.1, 0.2], [0.5, 0.1])]),
+        Bars("", "", ["x", "y"], [Series("a", [0.1, 0.2], [0.5, 0.1])]),
+    ):
+        axes = Figure().subplots()
+        draw_panel(axes, panel, panel_styles([panel]), 8)
+        ends = [point for bars in axes.collections for path in bars.get_paths()
+                for point in path.vertices[:, 1]]  # fmt: skip
+        assert min(ends) == pytest.approx(0)
+        assert max(ends) == pytest.approx(0.6)
 
 
 def test_the_fit_goes_through_points_on_a_line():

@@ -33,7 +33,7 @@ from zshash.evaluation.report.document import (
 )
 from zshash.evaluation.report.inline import Span, plain, spans
 
-__all__ = ["STYLE", "png", "to_html"]
+__all__ = ["CONTENTS", "STYLE", "png", "to_html"]
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2330; --paper: #fbfbf9; --soft: #667; --line: #d5d7dd;
@@ -55,7 +55,30 @@ figure { margin: 0 0 1.4rem; } figcaption { font-weight: 600; margin-bottom: .4r
 .row small { display: block; text-align: center; color: var(--soft); font-size: .7rem; }
 svg { max-width: 100%; height: auto; }
 """
+CONTENTS = """
+html { scroll-padding-top: 1rem; }
+.contents { position: sticky; top: 0; z-index: 1; background: var(--paper);
+  border-bottom: 1px solid var(--line); }
+.contents ol { display: flex; gap: .2rem; margin: 0; padding: .3rem 0; list-style: none;
+  overflow-x: auto; white-space: nowrap; }
+.contents a { display: block; padding: .45rem .7rem; border-radius: 6px; color: inherit;
+  text-decoration: none; }
+.contents a:hover { background: var(--line); }
+@media (max-width: 72rem) { html { scroll-padding-top: 4rem; } }
+@media (min-width: 72rem) {
+  .contents { position: fixed; top: 2rem; bottom: 2rem; left: max(1rem, 50vw - 44rem);
+    width: 13rem; border: 0; overflow-y: auto; font-size: .9rem; }
+  .contents ol { display: block; white-space: normal; }
+  .contents a { padding: .3rem .6rem; line-height: 1.35; }
+}
+@media print { .contents { display: none; } }
+"""
+"""Contents that stay in sight: beside the text, or above it where there is no room."""
 REPORT_STYLE = """
+@media (min-width: 72rem) {
+  .report { max-width: none; margin-right: 0; margin-left: 0; box-sizing: border-box;
+    padding-left: max(15rem, 50vw - 29rem); padding-right: 1rem; }
+  .report > * { max-width: 62rem; } }
 .scroll { overflow-x: auto; margin: 1rem 0; } caption { text-align: left; padding-bottom: .4rem; }
 .number { text-align: right; white-space: nowrap; } th.number { white-space: normal; }
 th, td { vertical-align: top; } td:last-child, th:last-child { padding-right: 0; }
@@ -80,7 +103,7 @@ OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 def to_html(document: Document, svgs: Mapping[str, str]) -> str:
     """The document as a page; `svgs` maps the name of each plot to its SVG picture."""
-    contents = "".join(
+    contents = '<li><a href="#summary">Summary</a></li>' + "".join(
         f'<li><a href="#{section.name}">{escape(plain(section.title))}</a></li>'
         for section in document.sections
     )
@@ -88,12 +111,14 @@ def to_html(document: Document, svgs: Mapping[str, str]) -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{escape(plain(document.title))}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{STYLE}{REPORT_STYLE}</style></head>
-<body>
-<h1>{_inline(document.title)}</h1>
-<nav aria-label="Contents"><ol>{contents}</ol></nav>
+<style>{STYLE}{CONTENTS}{REPORT_STYLE}</style></head>
+<body class="report">
+<header><h1>{_inline(document.title)}</h1></header>
+<nav class="contents" aria-label="Contents"><ol>{contents}</ol></nav>
 <main>
-{_blocks(document.blocks, svgs)}{sections}</main>
+<section id="summary" aria-label="Summary">
+{_blocks(document.blocks, svgs)}</section>
+{sections}</main>
 </body></html>
 """
 

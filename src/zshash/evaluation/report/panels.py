@@ -13,19 +13,16 @@ from zshash.evaluation.report.document import (
     Line,
     Lines,
     Panel,
-    Point,
     Scatter,
 )
+from zshash.evaluation.report.naming import FONT_SIZE, has_names, make_room
 
 with needs("plot"):
     from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-    from matplotlib.transforms import Bbox
 
-__all__ = ["FONT_SIZE", "INK", "draw_panel", "name_points", "styles"]
+__all__ = ["FONT_SIZE", "INK", "draw_panel", "styles"]
 
-FONT_SIZE = 9.5
 INK, SOFT = "#333333", "#777777"
 # Okabe and Ito's colours, which colour-blind readers tell apart, less the yellow that is too pale
 # for a line. The numbers of colours and of markers have no common divisor: pairs repeat late.
@@ -34,8 +31,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
 DASHES = ("-", "--", ":")
 HATCHES = ("", "///", "...")
 MOST_TICKS = 12
-# Sides of a point where its name may stand: right (1) or left, above (1) or below.
-PLACES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 Style = dict[str, str]
 
 
@@ -84,6 +79,8 @@ def _lines(axes: Axes, panel: Lines, look: Mapping[str, Style], width: float) ->
     if panel.log_y:
         axes.set_yscale("log", nonpositive="clip")
         _log_ticks(axes.yaxis, *axes.get_ylim())
+    if has_names(panel, width):
+        make_room(axes, panel, width)
     own = {float(x) for line in panel.lines for x in line.x}
     values = sorted(x for x in own if x > 0 or not panel.log_x)
     if 0 < len(values) <= MOST_TICKS:
@@ -101,7 +98,7 @@ def _line(axes: Axes, line: Line, style: Style, logarithmic: bool) -> Any:
     drawn = axes.errorbar(
         line.x,
         heights,
-        yerr=None if line.deviation is None else _numbers(line.deviation),
+        yerr=_spread(line.y, line.deviation),
         color=style["color"],
         marker=style["marker"],
         linestyle=style["linestyle"],
@@ -119,6 +116,23 @@ def _line(axes: Axes, line: Line, style: Style, logarithmic: bool) -> Any:
 
 def _numbers(values: Sequence[float | None]) -> NDArray[np.float64]:
     return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _spread(
+    values: Sequence[float | None], deviations: Sequence[float | None] | None
+) -> NDArray[np.float64] | None:
+    """Lengths of error bars (2, n), below and above the values; None if there are none."""
+    return None if deviations is None else _reach(_numbers(values), _numbers(deviations))
+
+
+def _reach(values: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Lengths of error bars (2, n); those of values above zero end there.
+
+    >>> _reach(np.array([0.25, 0.5, -1]), np.array([0.5, 0.25, 0.5])).tolist()
+    [[0.25, 0.25, 0.5], [0.5, 0.25, 0.5]]
+    """
+    below = np.where(values >= 0, np.minimum(spread, values), spread)
+    return np.stack([below, spread])
 
 
 def _log_ticks(axis: Any, low: float, high: float) -> None:
@@ -158,7 +172,7 @@ def _bars(axes: Axes, panel: Bars, look: Mapping[str, Style], width: float) -> d
             places + (number - (len(panel.series) - 1) / 2) * share,
             _numbers(series.values),
             share,
-            yerr=None if series.deviations is None else _numbers(series.deviations),
+            yerr=_spread(series.values, series.deviations),
             color=look[series.label]["color"],
             hatch=look[series.label]["hatch"],
             edgecolor="white",
@@ -179,7 +193,7 @@ def _scatter(axes: Axes, panel: Scatter) -> None:
     x, y = _numbers([p.x for p in panel.points]), _numbers([p.y for p in panel.points])
     spread = _numbers([point.deviation for point in panel.points])
     look: dict[str, Any] = {"color": COLOURS[0], "elinewidth": 0.8, "capsize": 2, "zorder": 3}
-    axes.errorbar(x, y, yerr=spread, fmt="o", markersize=5, **look)
+    axes.errorbar(x, y, yerr=_reach(y, spread), fmt="o", markersize=5, **look)
     axes.set_xlabel(panel.x_label)
     axes.margins(0.12)
     known = np.isfinite(x) & np.isfinite(y)
@@ -187,45 +201,3 @@ def _scatter(axes: Axes, panel: Scatter) -> None:
         slope, height = np.polyfit(x[known], y[known], 1)
         ends = np.array([x[known].min(), x[known].max()])
         axes.plot(ends, slope * ends + height, color=SOFT, linestyle="--", linewidth=1.2, zorder=2)
-
-
-def name_points(axes: Axes, points: Sequence[Point]) -> None:
-    """Write names beside points, each at the place where it covers least."""
-    known = [point for point in points if math.isfinite(point.x) and math.isfinite(point.y)]
-    taken = [_box(axes, point) for point in known]
-    size = FONT_SIZE - (1 if len(known) <= 20 else 3)
-    for point in known:
-        text = axes.annotate(
-            point.label, (point.x, point.y), (0, 0), textcoords="offset points", fontsize=size
-        )
-        # The first of equally good places is taken.
-        best = min(PLACES, key=lambda place: _cost(axes, _put(text, place), taken))
-        taken.append(_put(text, best))
-
-
-def _box(axes: Axes, point: Point) -> Bbox:
-    """The box of a point and its error bar, in pixels."""
-    spread = point.deviation or 0.0
-    ends = axes.transData.transform([(point.x, point.y - spread), (point.x, point.y + spread)])
-    return Bbox(ends).padded(4)
-
-
-def _put(text: Annotation, place: tuple[int, int]) -> Bbox:
-    """Move a name to one side of its point; returns the box of the name, in pixels."""
-    right, up = place
-    gap = 6 if 0 in place else 4
-    text.set_position((right * gap, up * gap))
-    text.set(
-        horizontalalignment={1: "left", 0: "center", -1: "right"}[right],
-        verticalalignment={1: "bottom", 0: "center", -1: "top"}[up],
-    )
-    return text.get_window_extent()
-
-
-def _cost(axes: Axes, box: Bbox, taken: Sequence[Bbox]) -> float:
-    """Area of a box that is covered already or lies outside the axes."""
-    overlaps = (Bbox.intersection(box, other) for other in taken)
-    covered = sum(area.width * area.height for area in overlaps if area is not None)
-    inside = Bbox.intersection(box, axes.bbox)
-    outside = box.width * box.height - (inside.width * inside.height if inside else 0.0)
-    return round(covered + outside, 3)

@@ -7,14 +7,9 @@ from io import StringIO
 from typing import Any
 
 from zshash._extras import needs
-from zshash.evaluation.report.document import Plot, Scatter
-from zshash.evaluation.report.panels import (
-    FONT_SIZE,
-    INK,
-    draw_panel,
-    name_points,
-    styles,
-)
+from zshash.evaluation.report.document import Lines, Panel, Plot, Scatter
+from zshash.evaluation.report.naming import has_names, name_lines, name_points
+from zshash.evaluation.report.panels import FONT_SIZE, INK, draw_panel, styles
 
 with needs("plot"):
     import matplotlib
@@ -82,13 +77,24 @@ def _figure(plot: Plot) -> Figure:
         handles |= draw_panel(axes, panel, look, WIDTH / columns)
     for axes in places[len(plot.panels) :]:
         axes.set_visible(False)
-    _legend(figure, handles, columns)
+    named = [
+        isinstance(panel, Lines) and has_names(panel, WIDTH / columns) for panel in plot.panels
+    ]
+    if not all(named):
+        _legend(figure, handles, columns)
     figure.draw_without_rendering()  # names need the final layout
     figure.set_layout_engine("none")
     for axes, panel in zip(places, plot.panels, strict=False):
         if isinstance(panel, Scatter):
             name_points(axes, panel.points)
+        elif isinstance(panel, Lines) and _has_names(panel, columns):
+            name_lines(axes, panel, look)
     return figure
+
+
+def _has_names(panel: Panel, columns: int) -> bool:
+    """Whether the names of a panel stand at its lines."""
+    return isinstance(panel, Lines) and has_names(panel, WIDTH / columns)
 
 
 def _columns(n_panels: int) -> int:

@@ -11,7 +11,7 @@ from zshash.studies.demo.clipart import ClipArt
 __all__ = ["clipart_part"]
 
 NOTHING = "“Nothing here looks much like it”, says zshash."
-HOW = """<h2>How this works</h2>
+HOW = """<h2 id="how">How this works</h2>
 <p>No drawing has a label, and nobody looked at the names of files. A network that was trained on
 photographs of 1,000 categories (EfficientNet-Lite0) looks at each drawing, and zshash learns from
 these drawings alone which yes-or-no questions tell them apart best. A word is one of the
@@ -25,16 +25,17 @@ Library; their authors gave them to the public domain.</p>
 """
 
 
-def clipart_part(shown: ClipArt) -> str:
-    """Heading, what happened, a row for each name, and a row for each picture."""
+def clipart_part(shown: ClipArt, summary: str) -> str:
+    """Heading, summary, what happened, a row for each name, and a row for each picture."""
     names = "".join(_named(name, found) for name, found in shown.names.items())
     examples = "".join(_example(item, found, shown.n_bits) for item, found in shown.examples)
     return f"""<h1>{shown.n} drawings, no label, found by name</h1>
 <p class="lead">In {shown.seconds:.0f} seconds they became an album, {shown.n_bytes} bytes
-each. Then these words were typed.</p>
+each. Words and drawings find others in it.</p>
+{summary}<h2 id="names">Found by name</h2>
 <p class="soft small">Under each drawing: how likely zshash takes it to show what the word
 means.</p>
-{names}<h2>Found by picture</h2>
+{names}<h2 id="pictures">Found by picture</h2>
 <p class="soft small">The first drawing of each of the first rows, searched for in its turn. These
 are drawings that zshash was sure of; others find less. Under each drawing: how many of
 {shown.n_bits} bits differ.</p>

@@ -11,17 +11,20 @@ from zshash.studies.demo.digits import Digits, Retrieval
 __all__ = ["digits_part"]
 
 
-def digits_part(digits: Digits, is_first: bool = False) -> str:
-    """Heading, what is done, a table of scores, and rows of pictures."""
-    level = "h1" if is_first else "h2"
+def digits_part(digits: Digits, summary: str = "") -> str:
+    """Heading, what is done, a table of scores, and rows of pictures.
+
+    The `summary` of the page is given where this is its first part.
+    """
+    level = "h1" if summary else "h2"
     names = [escape(digits.dataset.names[number]) for number in digits.split().unseen]
     rows = "".join(_row(digits.dataset, retrieval) for retrieval in digits.retrievals())
-    return f"""<{level}>The method itself, on digits</{level}>
+    return f"""<{level} id="digits">The method itself, on digits</{level}>
 <p>Two of ten handwritten digits lose their labels. Codes of {digits.n_bits} bits are learned from
 the rest, and pictures of the two hidden digits search among all pictures. MTH, the method of
 zshash, also learns from the pictures without a label. ZSH (Yang et al., 2016) learns from the
 pictures and names of the other eight digits. LSH learns nothing: it is the yardstick.</p>
-{_table(digits)}
+{summary}{_table(digits)}
 <p class="soft small">MAP@{digits.protocol.k}: are pictures of the same digit ranked first? 1 is
 perfect, 0.1 is chance. Precision: the share of right pictures among those whose codes differ in at
 most {digits.protocol.radius} bits, which is what a look-up by code needs; a query with no such

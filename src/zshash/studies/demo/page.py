@@ -1,5 +1,9 @@
 """The demonstration as one HTML page that needs no other file and no server."""
 
+from html import escape
+
+from zshash.evaluation.protocol import with_deviation
+from zshash.evaluation.report.page import CONTENTS
 from zshash.studies.demo.clipart import ClipArt
 from zshash.studies.demo.clipart_page import clipart_part
 from zshash.studies.demo.digits import Digits
@@ -51,7 +55,12 @@ pre { overflow-x: auto; padding: .9rem 1.1rem; border: 1px solid var(--line); bo
   .digits { grid-template-columns: repeat(7, 1fr); }
 }
 """
-OWN = """<h2>With your own pictures</h2>
+BESIDE = """
+.contents { padding: 0 1.1rem; } .summary { max-width: 46rem; padding-left: 1.2rem; }
+@media (min-width: 72rem) { .contents { padding: 0; }
+  main { margin-left: max(15rem, 50vw - 29rem); margin-right: 1rem; } }
+"""
+OWN = """<h2 id="own">With your own pictures</h2>
 <pre><code>zshash create album photos/
 zshash search album --name guitar
 zshash serve album --open</code></pre>
@@ -60,12 +69,38 @@ zshash serve album --open</code></pre>
 
 def render(digits: Digits, clipart: ClipArt | None = None) -> str:
     """The page as text; without clip art, it shows the digits alone."""
-    first = "" if clipart is None else clipart_part(clipart)
+    summary = _summary(digits, clipart)
+    first = "" if clipart is None else clipart_part(clipart, summary)
+    last = digits_part(digits, summary if clipart is None else "")
     title = "digits that nobody labelled" if clipart is None else "pictures that nobody labelled"
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>zshash: {title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{STYLE}</style></head>
-<body><main>
-{first}{digits_part(digits, is_first=clipart is None)}{OWN}</main></body></html>
+<style>{STYLE}{CONTENTS}{BESIDE}</style></head>
+<body>{_contents(clipart is not None)}
+<main>
+{first}{last}{OWN}</main></body></html>
 """
+
+
+def _contents(has_clipart: bool) -> str:
+    """Links to the parts of the page, which stay in sight."""
+    parts = {"names": "Found by name", "pictures": "Found by picture", "how": "How this works"}
+    parts = (parts if has_clipart else {}) | {"digits": "On digits", "own": "Your own pictures"}
+    links = "".join(f'<li><a href="#{name}">{text}</a></li>' for name, text in parts.items())
+    return f'<nav class="contents" aria-label="Contents"><ol>{links}</ol></nav>'
+
+
+def _summary(digits: Digits, clipart: ClipArt | None) -> str:
+    """What the page shows, in a few sentences with the numbers that count."""
+    said = []
+    if clipart is not None:
+        found = [own for own in clipart.names.values() if not (own.reading and own.reading.nothing)]
+        said.append(
+            f"{len(clipart.names)} words were typed; for {len(found)} of them, zshash says that "
+            "there are such drawings."
+        )
+        said.append(f"Each drawing is kept as {clipart.n_bytes} bytes, which find others like it.")
+    scores = ", ".join(f"{row['name']} {with_deviation(row, 'map')}" for row in digits.summary())
+    said.append(f"How well digits are found that nobody labelled (MAP, 1 is perfect): {scores}.")
+    return f'<ul class="summary">{"".join(f"<li>{escape(one)}</li>" for one in said)}</ul>\n'
