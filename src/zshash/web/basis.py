@@ -3,6 +3,7 @@
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ class Basis:
         """Bytes that `read` reads."""
         file = io.BytesIO()
         facts = {"model": self.model, "n": self.n, "newest": self.newest}
-        np.savez(file, **self.layout.to_arrays(), **{key: np.array(facts[key]) for key in facts})
+        arrays: dict[str, Any] = self.layout.to_arrays() | facts
+        np.savez(file, **arrays)
         return file.getvalue()
 
     @classmethod

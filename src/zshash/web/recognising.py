@@ -87,7 +87,7 @@ class Recogniser:
         """For each code, the place in `among` of the word that fits best, or −1 if none does."""
         chosen = np.full(len(bits), -1)
         for start in range(0, len(bits) if len(among) else 0, AT_ONCE):
-            signs = 2.0 * bits[start : start + AT_ONCE] - 1.0
+            signs = 2.0 * bits[start : start + AT_ONCE].astype(np.float64) - 1.0
             scores = self._scores(signs, np.asarray(among), LEAST_OF_ITEM)
             best = np.where(scores.max(axis=1) > 0, scores.argmax(axis=1), -1)
             chosen[start : start + AT_ONCE] = best
@@ -121,4 +121,4 @@ def _words(knowledge: Knowledge) -> _Words:
 
 def _mean(bits: Bits) -> Matrix:
     """Mean of codes as −1 and 1, in a matrix of one row."""
-    return 2.0 * bits.mean(axis=0, keepdims=True) - 1.0
+    return np.asarray(2.0 * bits.mean(axis=0, keepdims=True) - 1.0, dtype=np.float64)

@@ -186,8 +186,11 @@ export class MapView {
     const told = this.facts.marks && unseen.length;
     const rest = told ? `, ${count(unseen.length)} of them unseen in training: ${some}` : "";
     const kinds = own.length === 1 ? " in one category" : ` in ${count(own.length)} categories`;
-    const without = own.length < categories.length ? ", coloured by what the network recognises" : ", none with a label";
-    return `${part}${own.length ? kinds : without}${rest}. Similar items lie close together.`;
+    const guessed = own.length < categories.length;
+    const labelled = own.reduce((sum, category) => sum + category.items, 0);
+    const both = guessed && own.length ? `, ${count(labelled)} of them with a label, the others` : ",";
+    const how = guessed ? `${both} coloured by what the network recognises` : own.length ? kinds : ", none with a label";
+    return `${part}${how}${rest}. Similar items lie close together.`;
   }
 
   colour() {
