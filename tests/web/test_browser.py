@@ -74,10 +74,11 @@ def test_start(server, visit):
     assert "codes of 48 bits" not in page.inner_text("footer")
     page.click("footer summary")
     assert "codes of 48 bits" in page.inner_text("footer")
-    assert page.locator("#mosaic img").count() == 24
+    assert 12 <= page.locator("#mosaic img").count() <= 24
     page.wait_for_selector("#mini.drawn", state="attached")
     here.shoot("start")
-    page.click("#mosaic a >> nth=5")
+    page.hover("#mosaic .tile >> nth=5")
+    page.click("#mosaic a.like >> nth=5")
     here.until_query("id=")
     assert here.distances[0] == 0
 
@@ -139,7 +140,7 @@ def test_name_of_an_unseen_category(server, visit):
     assert "truck" in here.labels
     assert here.distances == sorted(here.distances, reverse=True)
     assert here.page.inner_text("h1:visible") == "truck"
-    assert here.page.locator("#grid .barcode .mark").count() == 0
+    assert here.page.locator("#grid .barcode").count() == 0
     because = here.page.locator("#because")
     here.until("document.getElementById('because').textContent.includes('“automobile”')")
     assert "unseen" not in because.inner_text()
@@ -194,7 +195,8 @@ def test_picture_that_is_too_large(album, visit):
 def test_more_like_a_result(server, visit):
     here = visit(server).go("/?name=ship&label=ship")
     chosen = here.ids[3]
-    here.page.click("#grid a.frame >> nth=3")
+    here.page.hover("#grid .tile >> nth=3")
+    here.page.click("#grid a.like >> nth=3")
     here.until_query(f"id={chosen}")
     assert here.page.url.endswith(f"?id={chosen}"), "another search begins without filters"
     assert here.distances[here.ids.index(chosen)] == 0
@@ -208,42 +210,6 @@ def test_more_like_a_result(server, visit):
     here.page.click("#filter-again")
     here.until_query(f"id={chosen}&label=ship$")
     assert set(here.labels) == {"ship"}
-
-
-def test_marked_bits_are_those_that_differ(server, visit):
-    here = visit(server).go("/?id=30")
-    marks = here.page.eval_on_selector_all(
-        "#grid .tile",
-        """tiles => tiles.map((tile) => {
-          const d = tile.querySelector(".barcode .mark")?.getAttribute("d") ?? "";
-          return (d.match(/M/g) ?? []).length;
-        })""",
-    )
-    assert marks == here.distances
-    assert max(marks) > 0 == marks[0]
-
-
-def test_details(server, visit):
-    here = visit(server).go("/?id=30")
-    page = here.page
-    page.hover("#grid .tile >> nth=4")
-    page.click("#grid .tile >> nth=4 >> .more")
-    dialog = page.locator("#details")
-    dialog.locator(".bars li").first.wait_for()
-    here.rest()
-    assert page.inner_text("#details-title") == f"Item {here.ids[4]}"
-    text = dialog.inner_text()
-    assert "year" in text
-    assert "of 48 bits" in text
-    assert re.search(r"\w+\d+\.png", text)
-    assert '{"by":"hand"}' in text
-    assert dialog.locator(".large img").evaluate("image => image.naturalWidth") == 96
-    assert page.locator("#details >> text=Remove").count() == 0
-    assert problems(page) == []
-    here.shoot("details")
-    page.keyboard.press("Escape")
-    assert dialog.is_hidden()
-    assert page.evaluate("document.activeElement.className") == "more"
 
 
 def test_shared_address(server, visit):
@@ -327,19 +293,18 @@ def test_keyboard_only(server, visit):
     ids = here.ids
     page.focus("#copy")
     page.keyboard.press("Tab")
-    columns = page.evaluate(
-        "getComputedStyle(document.getElementById('grid')).gridTemplateColumns.split(' ').length"
-    )
-    for key in ("ArrowRight", "ArrowDown", "ArrowLeft"):
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight"):
         page.keyboard.press(key)
-    assert f"id={ids[columns]}" in page.evaluate("document.activeElement.href")
+    assert page.evaluate("document.activeElement.parentElement.dataset.id") == str(ids[1])
     here.shoot("keyboard")
+    page.keyboard.press("Tab")  # to the check mark
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    here.until_query(f"id={ids[columns]}")
-    assert here.ids[0] == ids[columns] or here.distances[0] == 0
-    page.focus("#grid .more >> nth=1")
+    here.until_query(f"id={ids[1]}")
+    assert here.ids[0] == ids[1] or here.distances[0] == 0
+    page.focus("#grid .frame >> nth=0")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#details[open]")
+    page.wait_for_selector("#viewer[open]")
 
 
 @pytest.mark.parametrize("path", ["/", "/?id=3", "/?name=truck", "/?view=map"])
@@ -374,8 +339,6 @@ def test_phone(server, visit):
     here.shoot("phone-name")
     here.go("/?id=30")
     assert here.overflow() <= 0
-    bars = page.locator("#grid .barcode").first.bounding_box()
-    assert bars["width"] >= 2 * 48, "a bit is at least two pixels wide"
     here.shoot("phone-results")
     page.tap("#filter-open")
     page.tap("#more summary")
@@ -388,11 +351,11 @@ def test_phone(server, visit):
     page.locator("#technical-body .bars li").first.wait_for()
     assert here.overflow() <= 0
     here.shoot("phone-refine")
-    page.locator("#grid .more >> nth=0").tap()
-    page.wait_for_selector("#details[open]")
+    page.locator("#grid .frame >> nth=0").tap()
+    page.wait_for_selector("#viewer[open]")
     here.rest()
     assert here.overflow() <= 0
-    here.shoot("phone-details")
+    here.shoot("phone-viewer")
 
 
 def test_adding_and_removing(writable, visit, tmp_path):
@@ -418,18 +381,13 @@ def test_adding_and_removing(writable, visit, tmp_path):
     page.keyboard.press("Escape")
     here.go(f"/?id={N}")
     assert here.ids[0] == N or N in here.ids
-    tags = page.locator(f"#grid a[href*='id={N}'] ~ .line .name").all_text_contents()
+    tags = page.locator(f"#grid [data-id='{N}'] .tag .name").all_text_contents()
     assert tags == ["ship", "<b>bold</b>"]
-    page.hover(f"#grid .tile:has(a[href*='id={N}'])")
-    page.click(f"#grid .tile:has(a[href*='id={N}']) .more")
-    page.click("#details >> text=Remove…")
-    assert page.evaluate("document.activeElement.textContent") == "Keep it"
+    page.click(f"#grid [data-id='{N}'] .frame")
+    page.click("#viewer-remove")
+    page.wait_for_selector("#undo:visible")
     here.shoot("removing")
-    here.allow(404)  # the page asks for the item again
-    page.click("#details button.danger")
-    page.wait_for_selector("#details", state="hidden")
-    page.wait_for_selector("#error:visible")
-    assert f"There is no item {N}" in page.inner_text("#error")
+    assert N not in here.ids
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(f"{writable}/api/v1/items/{N}")
 
@@ -438,10 +396,8 @@ def test_token_is_asked_for(writable, visit):
     here = visit(writable, locale="en-GB").allow(401).go("/?id=30")
     page = here.page
     gone = here.ids[5]
-    page.hover("#grid .tile >> nth=5")
-    page.click("#grid .tile >> nth=5 >> .more")
-    page.click("#details >> text=Remove…")
-    page.click("#details button.danger")
+    page.click("#grid .frame >> nth=5")
+    page.click("#viewer-remove")
     page.wait_for_selector("#token[open]")
     page.fill("#token-value", "not the token of this server")
     page.keyboard.press("Enter")
@@ -449,10 +405,7 @@ def test_token_is_asked_for(writable, visit):
     here.shoot("token")
     page.fill("#token-value", TOKEN)
     page.keyboard.press("Enter")
-    page.wait_for_selector("#details", state="hidden")
-    here.until(
-        f'!document.querySelector(\'#grid a[href*="id={gone}&"], #grid a[href$="id={gone}"]\')'
-    )
+    page.wait_for_selector("#undo:visible")
     assert gone not in here.rest().ids
     cookies = here.context.cookies()
     assert [cookie["httpOnly"] for cookie in cookies] == [True]
@@ -481,7 +434,7 @@ def test_items_without_pictures_and_names(features, visit):
     page = here.page
     assert page.locator("#pick").is_hidden()
     assert page.locator("#examples").is_hidden()
-    assert page.locator("#mosaic .pattern").count() == 24
+    assert 12 <= page.locator("#mosaic .pattern").count() <= 24
     assert here.drop(png("cat", 1)) is False
     here.search("cat")
     assert "can not be searched by words" in page.inner_text("#error")

@@ -108,22 +108,24 @@ class Visit:
     @property
     def ids(self):
         """Of the results, in their order."""
-        links = self.page.locator("#grid a.frame")
-        return [int(re.search(r"[?&]id=(\d+)", link)[1]) for link in self.attributes(links, "href")]
+        return [int(number) for number in self._noted("data-id")]
 
     @property
     def labels(self):
         """The first label of each result."""
         return self.page.eval_on_selector_all(
             "#grid .tile",
-            "tiles => tiles.map((tile) => tile.querySelector('.tag .name').textContent)",
+            "tiles => tiles.map((tile) => tile.querySelector('.tag .name')?.textContent ?? null)",
         )
 
     @property
     def distances(self):
         """Of the results in bits, or their scores."""
-        texts = self.page.locator("#grid .distance").all_text_contents()
-        return [float(text.split()[0].replace("−", "-")) for text in texts]
+        bits, scores = self._noted("data-bits"), self._noted("data-score")
+        return [float(score if far is None else far) for far, score in zip(bits, scores, strict=True)]
+
+    def _noted(self, name):
+        return self.attributes(self.page.locator("#grid .tile"), name)
 
     @staticmethod
     def attributes(locator, name):

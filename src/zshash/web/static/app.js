@@ -4,6 +4,7 @@ import { Adding } from "./adding.js";
 import { configure, overtaken } from "./api.js";
 import { Asking } from "./asking.js";
 import { CopiesView } from "./copies.js";
+import { Changes } from "./changes.js";
 import { closeDialogs, prepareDialogs } from "./dialogs.js";
 import { byId, current, lostFocus, plural, show, toast } from "./dom.js";
 import { Facts } from "./facts.js";
@@ -16,11 +17,12 @@ import { nearMisses, unknown } from "./reading.js";
 import { StartView } from "./start.js";
 import { isJoint, nothing, read, write } from "./state.js";
 import { askToken, tokenFromAddress } from "./token.js";
+import { Viewer } from "./viewer.js";
 import { nonsense } from "./wording.js";
 
 /**
  * The views by name. A view has `open(state, options)`, which shows a state and returns a promise, and perhaps
- * `close()`, called when another view takes its place. `title(state)` is for the title of the window.
+ * `close()`, called when another view takes its place, and `pictures`, a list for the viewer. `title(state)` is for the title of the window.
  * What belongs to a view on the page says so: `data-in="map"`.
  */
 const VIEWS = {
@@ -41,6 +43,8 @@ export class App {
     this.renders = 0;
     this.adding = new Adding({ facts, added: () => this.reload() });
     this.asking = new Asking(this);
+    this.changes = new Changes(this);
+    this.viewer = new Viewer(this);
     this.listen();
     this.learning = new Learning(this);
     this.dress();
@@ -63,7 +67,8 @@ export class App {
     prepareDialogs();
     addEventListener("popstate", (event) => {
       const state = read(location.search);
-      if (write(state) !== write(this.state)) this.render(state, { scroll: event.state?.scroll ?? 0 });
+      if (write(state) === write(this.state)) this.viewer.follow();
+      else this.render(state, { scroll: event.state?.scroll ?? 0 });
     });
     document.addEventListener("click", (event) => this.follow(event));
   }
@@ -82,7 +87,7 @@ export class App {
     const target = write(state);
     if (replace || target === write(read(location.search))) history.replaceState(history.state, "", target);
     else {
-      history.replaceState({ scroll: scrollY }, "");
+      history.replaceState({ ...history.state, scroll: scrollY }, "");
       history.pushState(null, "", target);
       options.scroll ??= 0;
     }
@@ -101,6 +106,7 @@ export class App {
     this.renders += 1;
     const turn = this.renders;
     this.fail("");
+    this.viewer.leave();
     const wrong = nonsense(state, this.facts.info.bits);
     const before = this.name;
     const view = this.enter(viewOf(state, wrong));
@@ -114,6 +120,12 @@ export class App {
     if (scroll !== null) scrollTo(0, scroll);
     if (focus) focus.focus({ preventScroll: true });
     else if (before !== null && lostFocus()) byId("main").focus({ preventScroll: true });
+    this.viewer.follow();
+  }
+
+  /** The list of pictures that is seen, if there is one. */
+  get pictures() {
+    return this.views[this.name]?.pictures ?? null;
   }
 
   /** Make a view the one that is seen. */
@@ -187,7 +199,7 @@ async function begin() {
   try {
     const app = new App(await Facts.read());
     addEventListener("hashchange", () => tokenFromAddress());
-    await app.render(read(location.search));
+    await app.render(read(location.search), { scroll: history.state?.scroll ?? null });
   } catch (error) {
     const again = error.status === 401 ? " Load the page again to type it in." : "";
     byId("error").textContent = error.message + again;

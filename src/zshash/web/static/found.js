@@ -22,6 +22,10 @@ export class FoundView {
     return this.heading.title(state);
   }
 
+  get pictures() {
+    return this.gallery;
+  }
+
   async open(state, { answer = null } = {}) {
     const { app } = this;
     app.asking.show(state);

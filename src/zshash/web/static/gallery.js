@@ -1,48 +1,143 @@
 /** The pictures that were found, and how one goes on among them. */
 
-import { openDetails } from "./details.js";
-import { byId, el, show } from "./dom.js";
-import { tile, walk } from "./grid.js";
+import { Chosen } from "./chosen.js";
+import { byId, count, el, later, plural } from "./dom.js";
+import { Endless } from "./endless.js";
+import { Rows } from "./rows.js";
 import { isNarrowed } from "./state.js";
 
-/** The grid of results. */
+const NEXT = 100; // results that are loaded at once
+const MOST = 200; // the server gives no more at once
+const SETTLED = 150;
+
+/** Rows of results without an end. */
 export class Gallery {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    walk(byId("grid"));
-    byId("onward-more").addEventListener("click", () => this.further());
+    this.feed = null;
+    this.rows = new Rows(byId("grid"), { facts: app.facts, open: (at) => app.viewer.open(this, at), checks: true });
+    this.chosen = new Chosen(app, this);
+    this.endless = new Endless({ more: () => this.more(NEXT), end: () => this.end() });
+    const note = later(SETTLED, () => this.note());
+    addEventListener("scroll", note, { passive: true });
+  }
+
+  get items() {
+    return this.rows.items;
+  }
+
+  get total() {
+    return this.feed.total;
+  }
+
+  get state() {
+    return this.feed.state;
+  }
+
+  /** The code that is searched for. */
+  get query() {
+    return this.feed.query;
+  }
+
+  /** Give a picture the focus. */
+  focus(at) {
+    this.rows.focus(at);
+  }
+
+  /** Take items away that are no longer in the collection; what `restore` takes. */
+  remove(ids) {
+    const gone = this.rows.remove(ids);
+    this.shift(-gone.length);
+    return gone;
+  }
+
+  /** Bring back what was taken away. */
+  restore(gone) {
+    this.shift(gone.length);
+    this.rows.restore(gone);
+  }
+
+  shift(by) {
+    this.feed.next += by;
+    this.feed.total += by;
+    this.rows.total = this.feed.total;
+  }
+
+  /** Show other facts about items. */
+  renew(items) {
+    items.forEach((item) => this.rows.renew(item));
+  }
+
+  /** Have more results; a promise of whether some came. */
+  further() {
+    return this.endless.go();
   }
 
   /**
-   * Show an answer of the server.
+   * Show an answer of the server, and as much after it as was shown when this place in the history was left.
    * @param {Object} answer
    * @param {{state: State, more: (offset: number, limit?: number) => Promise<Object>}} context `more` asks for
    *   further results of the same search
    */
-  show(answer, { state, more }) {
-    Object.assign(this, { state, more, n: 0 });
-    byId("grid").replaceChildren();
-    this.append(answer);
-    if (!answer.results.length) byId("grid").append(el("li", { class: "empty" }, emptiness(state)));
-  }
-
-  append({ results, query, total }) {
-    const { facts } = this.app;
-    const details = (item) => openDetails(item, { facts, query: query.code, removed: () => this.app.reload() });
-    byId("grid").append(...results.map((item, place) => tile(item, { facts, state: this.state, details, query: query.code, place })));
-    this.n += results.length;
-    show(byId("onward-more"), this.n < total);
-  }
-
-  async further() {
-    this.append(await this.more(this.n));
+  async show(answer, { state, more }) {
+    const { offset, results, total, query } = answer;
+    this.feed = { state, ask: more, query: query.code, total, next: offset + results.length };
+    this.chosen.clear();
+    this.endless.pause();
+    this.rows.total = total;
+    this.rows.show(results, state);
+    if (!results.length) byId("grid").replaceChildren(el("li", { class: "empty" }, emptiness(state)));
+    await this.catchUp(history.state?.shown ?? 0);
+    this.endless.begin(this.isOpen);
   }
 
   /** There is no answer. */
   clear() {
-    byId("grid").replaceChildren();
-    show(byId("onward-more"), false);
+    this.feed = null;
+    this.chosen.clear();
+    this.rows.show([]);
+    this.endless.begin(false);
+  }
+
+  get isOpen() {
+    return this.feed !== null && this.feed.next < this.feed.total;
+  }
+
+  /** Load more results; a promise of whether there are still more. */
+  async more(limit) {
+    const { feed } = this;
+    const answer = await feed.ask(feed.next, limit);
+    if (feed !== this.feed) return false;
+    feed.next = answer.results.length ? feed.next + answer.results.length : feed.total;
+    this.rows.append(answer.results);
+    return this.isOpen;
+  }
+
+  async catchUp(shown) {
+    const { feed } = this;
+    try {
+      while (feed === this.feed && this.isOpen && this.items.length < shown) {
+        await this.more(Math.min(MOST, shown - this.items.length));
+      }
+    } catch {
+      // what could not be loaded again comes when one scrolls to it
+    }
+  }
+
+  /** Note in the history how far one has come, so that Back and a reload lead there. */
+  note() {
+    if (!this.feed || document.body.dataset.view !== "found" || document.body.dataset.shown !== location.search) return;
+    history.replaceState({ ...history.state, scroll: scrollY, shown: this.items.length }, "");
+  }
+
+  /** What is said at the end of all results. */
+  end() {
+    if (!this.feed || !this.items.length) return "";
+    const { limits, items } = this.app.facts.info;
+    const all = plural(this.items.length, "result");
+    if (this.feed.total >= limits.k && items > limits.k) return `These are the best ${count(limits.k)}: the server lists no more.`;
+    return this.items.length > 1 ? `That was all: ${all}.` : "";
   }
 }
 

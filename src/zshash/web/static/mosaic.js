@@ -1,36 +1,58 @@
-/** A few pictures of the album, to begin with. */
+/** Some pictures of the collection, to start from. */
 
 import { ask, overtaken } from "./api.js";
-import { byId, count, el } from "./dom.js";
-import { nameOf } from "./facts.js";
-import { walk } from "./grid.js";
-import { thumbnail, title } from "./item.js";
-import { fresh, write } from "./state.js";
+import { byId } from "./dom.js";
+import { Rows } from "./rows.js";
+import { nothing } from "./state.js";
 
 const PLACES = 6;
 const EACH = 4;
+const USUAL = [160, 104];
 
-/** Pictures from places that are spread over the album. */
+/** Rows of items from places that are spread over the collection. */
 export class Mosaic {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    walk(byId("mosaic"));
+    const open = (at) => app.viewer.open(this, at);
+    this.rows = new Rows(byId("mosaic"), { facts: app.facts, usual: USUAL, open, whole: true });
   }
 
+  get items() {
+    return this.rows.items;
+  }
+
+  /** Show them, again after each change of the collection. */
   async open() {
-    const { facts } = this.app;
-    if (!byId("mosaic").children.length) byId("mosaic").replaceChildren(...blanks(facts.info.items));
+    const { generation, items } = this.app.facts.info;
+    if (this.shown === generation) return;
+    byId("mosaic").classList.toggle("awaited", items > PLACES * EACH);
     try {
-      const items = await spread(facts.info.items);
-      byId("mosaic").replaceChildren(...items.map((item) => piece(item, facts)));
+      this.rows.show(await spread(items), nothing());
+      this.shown = generation;
     } catch (error) {
       if (!overtaken(error)) throw error;
     }
+    byId("mosaic").classList.remove("awaited");
+  }
+
+  focus(at) {
+    this.rows.focus(at);
+  }
+
+  remove(ids) {
+    return this.rows.remove(ids);
+  }
+
+  restore(gone) {
+    this.rows.restore(gone);
+  }
+
+  renew(items) {
+    items.forEach((item) => this.rows.renew(item));
   }
 }
 
-/** Some items from places that are spread over the collection. */
 async function spread(total) {
   if (!total) return [];
   const few = total <= PLACES * EACH;
@@ -40,16 +62,4 @@ async function spread(total) {
     ask("items", { params: new URLSearchParams({ offset, limit }), slot: `start-${offset}` })));
   const seen = new Map(pages.flatMap(({ items }) => items).map((item) => [item.id, item]));
   return [...seen.values()];
-}
-
-/** Frames that keep the place of the items that are to come. */
-function blanks(total) {
-  return Array.from({ length: Math.min(total, PLACES * EACH) }, () => el("li", {}, el("span", { class: "frame" })));
-}
-
-function piece(item, facts) {
-  return el("li", {}, el("a", {
-    class: "frame", href: write(fresh("id", item.id)), "data-go": true,
-    "aria-label": `More like ${title(item)}`, title: item.labels.map(nameOf).join(", ") || `item ${count(item.id)}`,
-  }, thumbnail(item, facts.info.bits, { eager: true })));
 }
