@@ -168,12 +168,12 @@ def test_viewer(server, visit):
     here.until("document.querySelector('#viewer-sheet img').naturalWidth === 96")
     assert problems(page) == []
     here.shoot("viewer")
-    page.click(".technical summary")
-    page.locator(".technical .bars li").first.wait_for()
-    details = page.inner_text(".technical")
+    page.click(".exact summary")
+    page.locator(".exact .bars li").first.wait_for()
+    details = page.inner_text(".exact")
     assert "of 48 bits" in details
     assert '{"by":"hand"}' in details
-    marks = page.locator(".technical .barcode .mark")
+    marks = page.locator(".exact .barcode .mark")
     n = marks.get_attribute("d").count("M") if marks.count() else 0
     assert n == here.distances[2], "marked bits are those that differ"
     page.keyboard.press("ArrowRight")

@@ -61,7 +61,7 @@ function placed({ latitude, longitude, altitude }) {
 export function technical(item, facts, query) {
   const reasons = el("section", { class: "reasons", "aria-label": "Names nearest to the code" });
   const body = el("div", { class: "inner" }, numbers(item, facts), codeOf(item, facts, query), reasons);
-  const box = el("details", { class: "technical" }, el("summary", {}, "Technical details"), body);
+  const box = el("details", { class: "exact" }, el("summary", {}, "Technical details"), body);
   const open = () => box.open && why(reasons, facts, { id: item.id }, "why-item");
   box.addEventListener("toggle", open, { once: true });
   return box;
