@@ -412,6 +412,41 @@ def test_long_press(server, visit):
     assert page.locator("#selected").is_hidden()
 
 
+def test_removing_and_undoing(writing, writable):
+    here = writing.go("/?id=0")
+    page, ids = here.page, here.ids
+    page.hover("#grid .tile >> nth=3")
+    page.click("#grid .check >> nth=3")
+    page.click("#grid .check >> nth=5", modifiers=["Shift"])
+    page.click("#selected-remove")
+    page.wait_for_selector("#undo:visible")
+    assert page.inner_text("#undo-words") == "3 pictures removed from the album."
+    assert here.ids == [*ids[:3], *ids[6:]]
+    assert number_of_items(writable) == 177
+    here.shoot("removed")
+    page.click("#undo-run")
+    here.until(f"document.querySelectorAll('#grid .tile').length === {len(ids)}")
+    assert here.ids == ids, "the same ids at the same places"
+    assert number_of_items(writable) == 180
+    assert page.inner_text("#selected-count") == "3 selected"
+
+
+def test_removing_in_the_viewer(writing, writable):
+    here = writing.go("/?id=0")
+    page, ids = here.page, here.ids
+    page.click("#grid .frame >> nth=1")
+    page.keyboard.press("Delete")
+    page.wait_for_selector("#undo:visible")
+    assert shown(page) == ids[2], "the next one"
+    assert problems(page) == []
+    page.click("#undo-run")
+    here.until(f"location.hash === '#item={ids[1]}'")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#viewer", state="hidden")
+    assert here.ids == ids
+    assert number_of_items(writable) == 180
+
+
 def test_labelling(writing, writable):
     here = writing.go("/?id=0")
     page, ids = here.page, here.ids

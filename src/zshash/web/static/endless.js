@@ -18,6 +18,7 @@ export class Endless {
   /** Load nothing until `begin`. */
   pause() {
     this.watcher.disconnect();
+    show(byId("onward"), false);
     Object.assign(this, { open: false, loading: null, turn: null });
   }
 
@@ -27,6 +28,7 @@ export class Endless {
     this.open = open;
     this.button.disabled = false;
     this.tell("");
+    show(byId("onward"));
     this.watch();
   }
 
