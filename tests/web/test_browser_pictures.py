@@ -1,6 +1,5 @@
 """Pictures on the page: rows, the viewer, scrolling on, and what is done with several of them."""
 
-import io
 import json
 import re
 import shutil
@@ -13,10 +12,11 @@ pytest.importorskip(
     "playwright.sync_api", reason="no Playwright: pip install playwright lets these tests run"
 )
 
+import itertools
+
 from PIL import Image
 
 import zshash
-from tests.web.browser.album import png
 from tests.web.browser.audit import problems
 from tests.web.browser.visiting import PHONE
 from tests.web.conftest import CHROMIUM, TOKEN
@@ -109,10 +109,10 @@ def test_rows_keep_shapes_and_fill_the_width(shaped, visit, options):
         assert 60 < row[0]["height"] < 420
     for row in [*full, last]:
         assert len({box["height"] for box in row}) == 1
-        for one, other in zip(row, row[1:], strict=False):
+        for one, other in itertools.pairwise(row):
             assert one["left"] + one["width"] <= other["left"] - 2
     tops = sorted(rows)
-    for above, below in zip(tops, tops[1:], strict=False):
+    for above, below in itertools.pairwise(tops):
         assert above + rows[above][0]["height"] <= below - 2
     for box in boxes:
         wide, high = size_of(box["id"])

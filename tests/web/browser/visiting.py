@@ -122,7 +122,9 @@ class Visit:
     def distances(self):
         """Of the results in bits, or their scores."""
         bits, scores = self._noted("data-bits"), self._noted("data-score")
-        return [float(score if far is None else far) for far, score in zip(bits, scores, strict=True)]
+        return [
+            float(score if far is None else far) for far, score in zip(bits, scores, strict=True)
+        ]
 
     def _noted(self, name):
         return self.attributes(self.page.locator("#grid .tile"), name)
