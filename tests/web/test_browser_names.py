@@ -165,7 +165,7 @@ def test_and_and_not(server, visit, pets):
     assert here.ids == [match.id for match in pets.search(name=words, k=60)]
     assert texts(page, "#terms .name") == ["animal", "ship", "cat"]
     assert texts(page, "#terms .is-without .name") == ["cat"]
-    assert page.title().startswith("animal and ship, not cat")
+    assert page.title().startswith("animal and ship, but not cat")
     assert problems(page) == []
     here.shoot("names-and-not")
     there = visit(server, locale="en-GB").go("/?name=animal&name=ship&without=cat")

@@ -25,7 +25,7 @@ export class Asking {
     this.words = new Words({ change, picture: (state) => this.portrait(state) });
     this.suggesting = new Suggesting({
       chosen: (name, before) => this.typed(before + name),
-      wanted: () => false, // until the server completes names
+      wanted: () => app.facts.info.searches.name,
       leave: () => this.leave(),
     });
     this.listen();

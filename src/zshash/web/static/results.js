@@ -7,7 +7,7 @@ import { byId, count, duration, el, plural, show } from "./dom.js";
 import { nameOf } from "./facts.js";
 import { isApart } from "./names.js";
 import { showReading, spoken } from "./reading.js";
-import { isNarrowed, isPicture } from "./state.js";
+import { isJoint, isNarrowed, isPicture } from "./state.js";
 import { doubt, meaningOf, numbers, ofName, ofPicture } from "./why.js";
 import { inWords } from "./words.js";
 
@@ -17,7 +17,7 @@ function titleOf(state, reading = null, isOwn = false) {
   const picture = { id: "Like this picture", values: given, code: given }[state.kind];
   if (!picture) return isApart(state) ? inWords(state, reading) : spoken(state.value, reading);
   const names = inWords(state, reading);
-  return names ? `${picture}, with ${names}`.replace(", with not", ", but not") : picture;
+  return names ? `${picture}, ${state.also.length ? "with" : "but"} ${names}` : picture;
 }
 
 /** The heading of the results. */
@@ -56,7 +56,7 @@ export class Heading {
     if (isNothing) byId("nothing").textContent = `Nothing here looks much like ${what}. What comes closest is shown.`;
     show(byId("nothing"), isNothing);
     this.show(state, answer, null);
-    const question = { name: { name: state.value }, id: { id: state.value } }[state.kind] ?? (code && { code, model });
+    const question = facts.info.searches.name && ({ name: { name: state.value }, id: { id: state.value } }[state.kind] ?? (code && { code, model }));
     if (!question) return void (byId("because").textContent = this.because(state, answer, {}));
     try {
       const meaning = await meaningOf(question);
@@ -71,7 +71,8 @@ export class Heading {
   }
 
   because(state, { query }, meaning) {
-    if (state.also.length + state.without.length) return "These fit best with everything that you asked for, taken together.";
+    if (isJoint(state)) return "These fit best with everything that you asked for, taken together.";
+    if (!meaning.kind) return "These are most like it.";
     if (meaning.kind !== "name") return ofPicture(meaning, state.kind === "id" ? "this picture" : "the picture");
     return ofName(this.app.facts, meaning, nameOf(state.value));
   }
@@ -102,7 +103,7 @@ export class Heading {
     if (code) row(`Code of ${bits} bits`, el("div", { class: "code" }, barcode(code, bits, { cell: 4, height: 26, label: barcodeInWords(code, bits) }), el("code", {}, grouped(code))));
     row("Model", el("code", {}, model));
     row("Time", duration(answer.seconds));
-    byId("technical-body").replaceChildren(el("dl", {}, ...rows), ...(meaning ? numbers(this.app.facts, meaning) : []));
+    byId("technical-body").replaceChildren(el("dl", {}, ...rows), el("div", {}, ...(meaning ? numbers(this.app.facts, meaning) : [])));
     show(byId("technical"));
   }
 }

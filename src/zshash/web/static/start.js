@@ -61,13 +61,15 @@ export class StartView {
     if (!names.length || this.offered === info.generation) return;
     const list = byId("example-names");
     list.replaceChildren(...names.slice(0, EXAMPLES).map(() => el("li", {}, el("span", { class: "frame" }))));
-    const found = [];
-    for (let at = 0; at < names.length && found.length < EXAMPLES; at += EXAMPLES - found.length) {
-      const tried = names.slice(at, at + EXAMPLES - found.length);
-      found.push(...(await Promise.all(tried.map((name) => best(name)))).filter(Boolean));
+    let found = [];
+    for (let left = names; left.length && found.length < EXAMPLES;) {
+      const n = EXAMPLES - found.length;
+      const tried = await Promise.all(left.slice(0, n).map((name) => best(name)));
+      found = distinct([...found, ...tried.filter(Boolean)]);
+      left = left.slice(n);
     }
     this.offered = info.generation;
-    list.replaceChildren(...distinct(found).map(card));
+    list.replaceChildren(...found.map(card));
     show(byId("examples"), found.length > 0);
   }
 }

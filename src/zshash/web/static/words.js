@@ -79,5 +79,5 @@ export function inWords(state, reading = null) {
   const said = (name) => spoken(name, reading);
   const names = wanted(state).map(said).join(" and ");
   const without = state.without.map((name) => `not ${said(name)}`).join(", ");
-  return [names, without].filter(Boolean).join(", ");
+  return [names, without].filter(Boolean).join(", but ");
 }
