@@ -1,5 +1,6 @@
 """The command that serves a collection over HTTP."""
 
+import sys
 import webbrowser
 from collections.abc import Callable
 from importlib.metadata import entry_points
@@ -14,6 +15,10 @@ from zshash.cli.terminal import printable
 __all__ = ["serve", "start_service"]
 
 SERVICES = "zshash.services"
+LOADING = (
+    "The index, the network and the names are loaded now, so that no search has to wait for them; "
+    "after an installation, the first start also compiles the searches, for up to a minute."
+)
 
 
 @click.command()
@@ -142,6 +147,8 @@ def start_service(collection: Path, opens: bool, title: str | None = None, **set
         if opens:
             webbrowser.open(address)
 
+    if sys.stderr.isatty():
+        click.echo(LOADING, err=True)
     _service("web")(collection, on_start=announce, **settings)
 
 
