@@ -101,7 +101,7 @@ class Crew:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             os.close(self._life)
             threading.Thread(target=self._follow, daemon=True).start()
-            self._work(lambda: os.write(self._says_ready, b".") and None)
+            self._work(self._say_ready)
             status = 0
         except (KeyboardInterrupt, SystemExit):
             status = 0
@@ -112,6 +112,9 @@ class Crew:
                 sys.stdout.flush()
                 sys.stderr.flush()
             os._exit(status)
+
+    def _say_ready(self) -> None:
+        os.write(self._says_ready, b".")
 
     def _follow(self) -> None:
         """End this process when the first one has ended."""
