@@ -103,7 +103,10 @@ export class CopiesView {
   group(group) {
     const node = el("li", { class: "group", "data-key": group.key, "aria-label": tally(group) });
     const decide = this.writable ? (id) => this.keepOne(node, group, id) : null;
-    const look = (at) => this.app.viewer?.open({ items: group.items }, at);
+    const look = (at) => {
+      this.pictures = { items: group.items };
+      this.app.viewer.open(this.pictures, at);
+    };
     const keepAll = this.writable
       ? el("button", { type: "button", class: "quiet keep-all", onclick: () => this.keepAll(node, group) }, "Keep all")
       : null;

@@ -3,24 +3,25 @@
 import { ask, giveUp, overtaken } from "./api.js";
 import { Camera, clamp, steer } from "./camera.js";
 import { newest } from "./chart.js";
-import { byId, count, el, later, plural, show } from "./dom.js";
+import { byId, later, show } from "./dom.js";
 import { drawCross, drawMarks, drawPictures, drawRing } from "./drawing.js";
-import { nameOf } from "./facts.js";
+import { glide } from "./glide.js";
 import { Legend } from "./legend.js";
+import { labelOf, summary, waiting } from "./mapwords.js";
 import { Marks } from "./marks.js";
 import { palette } from "./palette.js";
 import { PointGrid } from "./points.js";
 import { layers, paint, radiusFor } from "./raster.js";
-import { drawSigns, short } from "./signs.js";
+import { drawSigns } from "./signs.js";
 import { asking } from "./state.js";
 import { Thumbs } from "./thumbs.js";
+import { fill, stand } from "./tip.js";
 
 const FEW = 150; // points in sight among which pictures are shown
 const NEAR = 1.3; // zoom from which pictures are shown
 const REACH = 10;
 const POLL = 1500;
 const LOOK = 5000; // milliseconds after which a map is looked for that is newer than this one
-const LISTED = 5;
 const MOVING = 20000; // points whose moves are shown
 const BESIDE = 24; // items around a chosen one that the viewer can go through
 const SURVEYED = 1000; // points that say how near to each other they are
@@ -102,12 +103,8 @@ export class MapView {
 
   /** Say why there is nothing to see; milliseconds after which to ask again. */
   wait({ state, total }) {
-    const words = {
-      computing: `The map of ${plural(total || this.facts.info.items, "item")} is being drawn. This page waits for it.`,
-      empty: "There is nothing to draw yet: the collection is empty.",
-    };
     this.points = null;
-    this.tell(words[state] ?? "The map could not be made. The server's log says why.");
+    this.tell(waiting(state, total || this.facts.info.items));
     return state === "computing" ? POLL : LOOK;
   }
 
@@ -127,7 +124,7 @@ export class MapView {
     this.index = new Map(Array.from(points.id, (id, i) => [id, i]));
     this.survey();
     show(byId("map-wait"), false);
-    byId("atlas-summary").textContent = this.summary();
+    byId("atlas-summary").textContent = summary(this.about, this.facts);
     this.canvas.dataset.generation = this.about.generation;
     this.hover(-1);
     this.colour();
@@ -162,35 +159,12 @@ export class MapView {
   move(before) {
     const { points } = this;
     if (points.n > MOVING || matchMedia("(prefers-reduced-motion: reduce)").matches) return this.redraw();
-    const from = new Map(Array.from(before.id, (id, i) => [id, i]));
-    const place = (axis) => Float64Array.from(points.id, (id, i) => (from.has(id) ? before[axis][from.get(id)] : points[axis][i]));
-    const [x, y] = [place("x"), place("y")];
-    const start = performance.now();
-    const step = (now) => {
-      const t = clamp((now - start) / 450, 0, 1);
-      const eased = t * t * (3 - 2 * t);
-      const between = (old, own) => Float64Array.from(own, (value, i) => old[i] + (value - old[i]) * eased);
-      this.moving = t < 1 ? { ...points, x: between(x, points.x), y: between(y, points.y) } : null;
+    return glide(before, points, (moving) => {
+      if (this.points !== points) return false;
+      this.moving = moving;
       this.draw();
-      if (t < 1 && this.points === points) requestAnimationFrame(step);
-    };
-    return requestAnimationFrame(step);
-  }
-
-  summary() {
-    const { items, total, categories } = this.about;
-    const part = items < total ? `${count(items)} of ${count(total)} items` : plural(items, "item");
-    const own = categories.filter(({ recognised }) => !recognised);
-    const unseen = own.filter(({ seen }) => !seen).map(({ label }) => nameOf(label));
-    const some = unseen.length > LISTED ? `${unseen.slice(0, LISTED).join(", ")} and others` : unseen.join(", ");
-    const told = this.facts.marks && unseen.length;
-    const rest = told ? `, ${count(unseen.length)} of them unseen in training: ${some}` : "";
-    const kinds = own.length === 1 ? " in one category" : ` in ${count(own.length)} categories`;
-    const guessed = own.length < categories.length;
-    const labelled = own.reduce((sum, category) => sum + category.items, 0);
-    const both = guessed && own.length ? `, ${count(labelled)} of them with a label, the others` : ",";
-    const how = guessed ? `${both} coloured by what the network recognises` : own.length ? kinds : ", none with a label";
-    return `${part}${how}${rest}. Similar items lie close together.`;
+      return true;
+    });
   }
 
   colour() {
@@ -262,8 +236,13 @@ export class MapView {
   moved(keys) {
     this.byKeys = keys;
     this.hover(keys && this.points ? this.central() : -1);
-    if (keys && this.hovered >= 0) byId("map-said").textContent = `${this.labelOf(this.hovered)}, item ${this.points.id[this.hovered]}`;
+    if (keys && this.hovered >= 0) this.say(this.hovered);
     this.redraw();
+  }
+
+  say(i) {
+    const label = labelOf(this.about.categories[this.points.category[i]], this.facts);
+    byId("map-said").textContent = [label, `item ${this.points.id[i]}`].filter(Boolean).join(", ");
   }
 
   /** Draw before the next frame, once. */
@@ -366,35 +345,19 @@ export class MapView {
     this.redraw();
   }
 
-  labelOf(i) {
-    const category = this.about.categories[this.points.category[i]];
-    if (!category) return this.facts.info.n_labels ? "no label" : "";
-    return category.recognised ? `looks like ${short(category.label)}` : short(category.label);
-  }
-
   fillTip(i) {
     if (i < 0 || i !== this.hovered) return;
-    const tip = byId("tip");
+    const { camera, ratio, thumbs, facts, about } = this;
     const id = this.points.id[i];
-    const label = this.labelOf(i);
-    const rank = this.marks.ranks.get(id);
-    const source = this.facts.info.thumbnails ? this.thumbs.address(id) : null;
-    const picture = source ? el("img", { src: source, alt: "", width: 112, height: 112 }) : null;
-    if (source) this.thumbs.get(id);
-    picture?.addEventListener("error", () => picture.remove());
-    tip.replaceChildren(...[
-      picture, label ? el("strong", {}, label) : null,
-      el("span", {}, rank === undefined ? `item ${id}` : `result ${rank + 1}, item ${id}`),
-    ].filter(Boolean));
-    const [column, row] = this.place(i).map((pixels) => pixels / this.ratio);
-    const right = column > this.camera.width / this.ratio - 160;
-    const low = row > this.camera.height / this.ratio - 190;
-    tip.style.setProperty("left", `${right ? column - 148 : column + 16}px`);
-    tip.style.setProperty("top", `${low ? Math.max(0, row - 180) : row + 12}px`);
-    show(tip);
+    const source = facts.info.thumbnails ? thumbs.address(id) : null;
+    if (source) thumbs.get(id);
+    const label = labelOf(about.categories[this.points.category[i]], facts);
+    const [column, row] = this.place(i).map((pixels) => pixels / ratio);
+    fill(byId("tip"), { id, source, label, rank: this.marks.ranks.get(id) });
+    stand(byId("tip"), [column, row], [camera.width / ratio, camera.height / ratio]);
   }
 
-  /** Open an item: in the viewer with those around it, or as a search. */
+  /** Open an item: in the viewer with those around it, which are then `pictures`, or as a search. */
   async pick(i) {
     if (i < 0) return;
     const { app } = this;
@@ -405,7 +368,9 @@ export class MapView {
     try {
       const { items } = await ask("items", { params, slot: "picked" });
       items.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
-      if (items[0]?.id === id && this.isOpen) app.viewer.open({ items }, 0);
+      if (items[0]?.id !== id || !this.isOpen) return;
+      this.pictures = { items };
+      app.viewer.open(this.pictures, 0);
     } catch (error) {
       app.failed(error);
     }
