@@ -1,5 +1,6 @@
 """Pictures on the page: rows, the viewer, scrolling on, and what is done with several of them."""
 
+import itertools
 import json
 import re
 import shutil
@@ -11,8 +12,6 @@ import pytest
 pytest.importorskip(
     "playwright.sync_api", reason="no Playwright: pip install playwright lets these tests run"
 )
-
-import itertools
 
 from PIL import Image
 

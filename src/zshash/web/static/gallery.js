@@ -134,10 +134,10 @@ export class Gallery {
   /** What is said at the end of all results. */
   end() {
     if (!this.feed || !this.items.length) return "";
-    const { limits, items } = this.app.facts.info;
-    const all = plural(this.items.length, "result");
-    if (this.feed.total >= limits.k && items > limits.k) return `These are the best ${count(limits.k)}: the server lists no more.`;
-    return this.items.length > 1 ? `That was all: ${all}.` : "";
+    const { state, total } = this.feed;
+    const rest = !isNarrowed(state) && total < this.app.facts.info.items;
+    if (rest) return `These are the best ${count(total)}: more are not listed.`;
+    return this.items.length > 1 ? `That was all: ${plural(this.items.length, "result")}.` : "";
   }
 }
 
