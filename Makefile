@@ -14,6 +14,9 @@ WORKERS ?= 2
 PYTEST = OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4 PYTHONDONTWRITEBYTECODE= \
 	$(BIN)/pytest --quiet --numprocesses $(WORKERS) --durations 20
 
+# Packages of npm for the tests of the page; nothing of them is part of zshash.
+NPM := axe-core@4.14.0 puppeteer-core@24.43.1
+
 .PHONY: demo test test-all test-rest check bench compare reproduce study names browser milvus torch wheel format clean
 
 demo: $(READY) ## an album of drawings without labels, searched by name
@@ -60,9 +63,12 @@ names: $(READY) ## search by any name, and the related work (ZSHASH_DATA, CIFAR1
 	$(BIN)/zshash reproduce any-name --output docs/any-name --from $(CIFAR10)
 	$(BIN)/zshash reproduce name-baselines --output docs/name-baselines --from $(CIFAR10)
 
-browser: ## a browser for the tests of the page, on Debian and its kin
-	@command -v chromium >/dev/null || { apt-get update --quiet && \
-		apt-get install --yes --no-install-recommends chromium; }
+browser: ## browsers and packages of npm for the tests of the page, on Debian and its kin
+	@for program in chromium firefox-esr npm; do command -v $$program; done | wc -l | grep -qx 3 || \
+		{ apt-get update --quiet && \
+		apt-get install --yes --no-install-recommends chromium firefox-esr nodejs npm; }
+	@mkdir -p build
+	npm install --prefix build --no-save --no-audit --no-fund $(NPM)
 
 milvus: .venv-milvus/ready ## a Milvus server and its client for the tests of its index, on Linux
 
