@@ -65,7 +65,7 @@ def test_start(server, visit):
     lead = page.inner_text("#lead")
     assert lead.startswith("Type what you are looking for, or drop in a picture to find others")
     assert f"There are {N} pictures." in lead
-    cards = page.locator("#example-names .card")
+    cards = page.locator("#example-names .offer")
     assert set(cards.all_inner_texts()) == set(CATEGORIES), "names that find something here"
     assert page.locator("#example-names img").count() == len(CATEGORIES)
     assert page.get_attribute("#query", "placeholder") == "What to look for, such as “automobile”"

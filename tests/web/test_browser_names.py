@@ -36,7 +36,7 @@ def kinds(here):
 
 def test_names_to_begin_with(server, visit):
     here = visit(server).go("/")
-    cards = texts(here.page, "#example-names .card")
+    cards = texts(here.page, "#example-names .offer")
     assert cards[:2] == ["cat", "dog"], "labels, an id of WordNet as a name"
     assert set(cards[2:]) < {
         "sports car", "garbage truck", "ocean liner", "tabby", "beagle", "timber wolf"
@@ -44,7 +44,7 @@ def test_names_to_begin_with(server, visit):
     assert 4 <= len(cards) <= 6
     sources = here.attributes(here.page.locator("#example-names img"), "src")
     assert len(set(sources)) == len(cards), "a picture for each"
-    here.page.click("#example-names .card >> nth=3")
+    here.page.click("#example-names .offer >> nth=3")
     here.until_query("name=")
     assert here.ids
     assert here.page.locator("#nothing").is_hidden()

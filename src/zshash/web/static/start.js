@@ -69,7 +69,7 @@ export class StartView {
       left = left.slice(n);
     }
     this.offered = info.generation;
-    list.replaceChildren(...found.map(card));
+    list.replaceChildren(...found.map(offer));
     show(byId("examples"), found.length > 0);
   }
 }
@@ -108,10 +108,10 @@ async function best(name) {
 /** Examples of which no two show the same picture; the first of them stays. */
 const distinct = (found) => found.filter(({ item }, at) => found.findIndex((one) => one.item.id === item.id) === at);
 
-function card({ name, item }) {
+function offer({ name, item }) {
   const picture = item.thumbnail
     ? el("img", { src: address(`items/${item.id}/thumbnail`), alt: "", decoding: "async", draggable: "false" })
     : null;
-  return el("li", {}, el("a", { class: "card", href: write(fresh("name", name)), "data-go": true },
+  return el("li", {}, el("a", { class: "offer", href: write(fresh("name", name)), "data-go": true },
     el("span", { class: "frame" }, picture), el("span", { class: "name" }, nameOf(name))));
 }
