@@ -93,7 +93,7 @@ def test_one_of_a_group_is_kept_and_the_others_come_back(here):
     assert "p1.png stays. 2 copies left the album." in first.inner_text()
     assert "1 group " in page.inner_text("#copies-summary")
     here.shoot("copies-decided")
-    first.locator(".undo").click()
+    first.locator(".way-back").click()
     page.wait_for_selector(".group.decided", state="detached")
     assert server.told[1] == ("items/restore", {"undo": "u1"})
     assert page.locator(".group .card").count() == 6
@@ -104,7 +104,7 @@ def test_all_of_a_group_are_kept(here):
     page = here.page
     page.click(".group >> nth=1 >> .keep-all")
     page.wait_for_selector(".group.decided")
-    page.click(".undo")
+    page.click(".way-back")
     page.wait_for_selector(".group.decided", state="detached")
     key = {"key": f"{1:016x}"}
     assert server.told == [("duplicates/keep", key), ("duplicates/forget", key)]
@@ -121,9 +121,9 @@ def test_all_suggestions_are_followed_at_once(here):
     page.wait_for_selector("#copies-sure", state="hidden")
     page.click("#copies-all")
     page.click("#copies-sure .danger")
-    page.wait_for_selector("#copies-sure .undo")
+    page.wait_for_selector("#copies-sure .way-back")
     assert server.told == [("items/remove", {"ids": [0, 2, 3, 5]})]
-    page.click("#copies-sure .undo")
+    page.click("#copies-sure .way-back")
     here.until("document.getElementById('copies-sure').hidden")
     assert server.told[1] == ("items/restore", {"undo": "u1"})
 

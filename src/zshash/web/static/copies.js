@@ -136,7 +136,7 @@ export class CopiesView {
 
   /** A line in place of a group, with a way back. */
   decided(node, group, words, back) {
-    const undo = back && el("button", { type: "button", class: "undo", onclick: () => this.attempt(node, async () => {
+    const undo = back && el("button", { type: "button", class: "way-back", onclick: () => this.attempt(node, async () => {
       await back();
       this.less(-1);
       const again = this.group(group);
@@ -213,7 +213,7 @@ export class CopiesView {
         await this.app.facts.refresh();
         await this.load(0);
       };
-      const button = el("button", { type: "button", class: "undo", onclick: () => this.attempt(box, back) }, "Undo");
+      const button = el("button", { type: "button", class: "way-back", onclick: () => this.attempt(box, back) }, "Undo");
       box.replaceChildren(el("p", { role: "status" }, `${plural(ids.length, "picture")} left the album.`), ...(keys.every(Boolean) ? [button] : []));
       show(box);
       button.focus();
