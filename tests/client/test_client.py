@@ -1,6 +1,5 @@
 """The client against the collection that the server serves: the same answers to all queries."""
 
-import socket
 import threading
 from http.client import HTTPException
 
@@ -8,10 +7,13 @@ import numpy as np
 import pytest
 
 import zshash
+from tests.client.canned import BUSY, GOOD, canned
 from tests.web.browser.album import make_album, png
 from tests.web.browser.knowing import make_knowing
 from tests.web.running import running
 from zshash.client import ServerError
+
+__all__ = ["canned"]
 
 TOKEN = "a-token-of-these-tests"
 SUM = pytest.approx
@@ -197,32 +199,6 @@ def test_threads_share_a_client(both):
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-GOOD = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"items":3}'
-BUSY = b"HTTP/1.1 429 Busy\r\nRetry-After: 0\r\nContent-Length: 2\r\n\r\n{}"
-
-
-@pytest.fixture
-def canned():
-    """Starts a server that sends the same bytes whatever it is asked; None ends a connection."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def start(*connections):
-            def serve():
-                for answers in connections:
-                    connection, _ = listener.accept()
-                    with connection:
-                        for answer in answers:
-                            if not connection.recv(65536):
-                                break
-                            connection.sendall(answer)
-
-            thread = threading.Thread(target=serve, daemon=True)
-            thread.start()
-            return f"http://127.0.0.1:{listener.getsockname()[1]}"
-
-        yield start
 
 
 def test_a_busy_server_is_asked_again(canned):

@@ -10,6 +10,8 @@ import uvicorn
 from zshash.web import Settings, create_app
 from zshash.web.run import configured
 
+PATIENCE = 60  # seconds; a test that pauses must not send into a connection that is being closed
+
 
 @contextmanager
 def running(folder, **settings):
@@ -23,7 +25,9 @@ def running(folder, **settings):
 @contextmanager
 def listening(app, listener):
     """An application answers what comes in through a socket."""
-    server = uvicorn.Server(configured(app))
+    config = configured(app)
+    config.timeout_keep_alive = PATIENCE
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
