@@ -53,6 +53,19 @@ def test_json(photos):
     assert small["bytes"] == (photos / "small" / "0.jpg").stat().st_size
 
 
+def test_groups_that_are_wanted_are_listed_with_all(photos):  # noqa: ARG001
+    every = read("duplicates", "album")["groups"]
+    wanted = [item["id"] for item in every[1]["items"]]
+    with Collection.open("album") as album:
+        album.keep_group(wanted)
+    assert read("duplicates", "album")["groups"] == [every[0], every[2]]
+    assert read("duplicates", "album", "--all")["groups"] == every
+    assert "2 groups" in run("duplicates", "album")
+    assert "3 groups" in run("duplicates", "album", "--all")
+    assert len(read("duplicates", "album", "--keep", "largest")) == 2
+    assert len(read("duplicates", "album", "--keep", "largest", "--all")) == 3
+
+
 def test_paths(photos):
     groups = run("duplicates", "album", "--paths").strip().split("\n\n")
     assert set(groups[0].splitlines()) == {f"{photos}/3.png", f"{photos}/again.png"}

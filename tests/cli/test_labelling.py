@@ -41,6 +41,16 @@ def test_labels_are_added_and_taken_away():
     assert labels() == [["cat", "sofa"]] * 2 + [["tiger", "big", "wild"], ["dog"], ["dog"], []]
 
 
+def test_one_of_several_labels_is_taken_away():
+    run("label", "album", 0, "--also", "sofa", "--also", "big")
+    output = run("label", "album", 0, 3, "--without", "sofa")
+    assert output == "album: 1 item is not labelled sofa any more\n"
+    facts = read("label", "album", "--without", "cat", "--without", "big", "--where", "id < 2")
+    assert facts == {"items": 2, "changed": 2, "labels": ["cat", "big"]}
+    assert labels() == [[], [], ["cat"]] + [["dog"]] * 3
+    assert "0 items are not labelled" in run("label", "album", 5, "--without", "cat")
+
+
 def test_a_condition_in_place_of_ids():
     facts = read("label", "album", "pet", "--where", "label = 'dog'")
     assert facts == {"items": 3, "changed": 3, "labels": ["pet"]}
@@ -69,6 +79,11 @@ MISTAKES = [
     (("label", "album", "dog"), "their IDS, or --where"),
     (("label", "album", 1, "dog", "--where", "id = 1"), "their IDS, or --where"),
     (("label", "album", 1, "--none", "--also", "x"), "or --none"),
+    (("label", "album", 1, "dog", "--without", "cat"), "--without NAME"),
+    (("label", "album", 1, "--also", "dog", "--without", "cat"), "--without NAME"),
+    (("label", "album", 1, "--none", "--without", "cat"), "--without NAME"),
+    (("label", "album", 1, "--without", " "), "it is empty"),
+    (("label", "album", 77, "--without", "cat"), "no item 77, so no label was changed"),
     (("label", "album", 1, "golden", "retriever"), "'golden' is no id"),
     (("label", "album", 1, 77, "dog"), "there is no item 77, so no label was changed"),
     (("label", "album", 10**30, "dog"), "is no id"),

@@ -50,6 +50,10 @@ label album 3 | say which label
 label album dog | say which items to label
 label album 3 4 '' | give a value
 remove album | say which items to remove
+remove album --for-good | say which items to remove
+restore | --help tells what it takes
+restore album --last | no removal that can be undone
+label album 3 --without '' | give a value
 sync album | say what to look at
 sync album --moved photos | requires 2 arguments
 refit | --help tells what it takes
@@ -76,6 +80,7 @@ search album nowhere.jpg | there is no such file or folder; give a folder of pic
 list nowhere | zshash create makes a collection
 label nowhere 3 dog | zshash create makes a collection
 remove nowhere 3 | zshash create makes a collection
+restore nowhere 5-2 | zshash create makes a collection
 sync album nowhere | is its disk there?
 sync nowhere photos | zshash create makes a collection
 sync album --moved nowhere elsewhere | no item has a path below
@@ -159,6 +164,7 @@ label album 999 dog | there is no item 999, so no label was changed
 label album --where nonsense dog | expected an operator
 remove album 999 | there is no item 999, so nothing was removed
 remove album x | not a valid integer
+restore album 5-2 | nothing is kept under the key '5-2'
 refit album --bits 4 | not in the range
 refit album --effort slow | is not one of
 duplicates album --radius -1 | not in the range
@@ -177,6 +183,8 @@ search album features.npz -m model.zshash | leave it out
 list album --label cat --unlabelled | leave one of them out
 list album --csv --json | leave one of them out
 label album 3 --none dog | say which label
+label album 3 dog --without cat | say which label
+restore album 5-2 --last | not both
 remove album 3 --where 'year = 2000' | say which items to remove
 
 # what is there already

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.web.browser.album import png
 from tests.web.conftest import BEARER, JSON, TOKEN, as_form
 from zshash import Collection
 from zshash.collection.storage.locks import WriterLock
@@ -45,6 +46,37 @@ def test_a_removal_is_undone(writer, copied):
     assert again.json["detail"].startswith(f"nothing is kept under the key '{key}'")
     with Collection.open(copied) as album:
         assert album.verify() == []
+
+
+def copies(folder):
+    return len(list((folder / "pictures").iterdir()))
+
+
+def test_for_good_nothing_is_kept(writer, copied):
+    for seed in (101, 102, 103):
+        assert (
+            writer.form("/api/v1/items", [("picture", "a.png", png("truck", seed))]).status == 201
+        )
+    assert copies(copied) == 3
+    answer = send(writer, "remove", ids=[3, 180], for_good=True)
+    assert answer.json == {"removed": [3, 180], "undo": None}
+    assert copies(copied) == 2
+    assert writer.ask("DELETE", "/api/v1/items/181?for_good=true").status == 204
+    assert copies(copied) == 1
+    assert writer.ask("DELETE", "/api/v1/items/182?for_good=false").status == 204
+    assert copies(copied) == 1  # it can be restored
+    with Collection.open(copied) as album:
+        assert [removal.items for removal in album.removals()] == [1]
+        assert album.verify() == []
+
+
+@pytest.mark.parametrize("value", ["", "perhaps", 5, None, []])
+def test_for_good_is_true_or_false(writer, value):
+    answer = send(writer, "remove", ids=[3], for_good=value)
+    assert (answer.status, answer.json["detail"][:9]) == (422, "for_good:")
+    for query in ("for_good=perhaps", "for_good=", "force=true"):
+        assert writer.ask("DELETE", f"/api/v1/items/3?{query}").status == 422
+    assert writer.get("/api/v1/items/3").status == 200
 
 
 def test_another_server_undoes_a_removal(serving):

@@ -228,9 +228,12 @@ class Client:
                 own += told[name]
         return report
 
-    def remove(self, ids: int | Iterable[int]) -> str | None:
-        """Remove items; the key that `restore` takes to undo it, or None if it can not be."""
-        body = {"ids": ids_of(ids)}
+    def remove(self, ids: int | Iterable[int], *, for_good: bool = False) -> str | None:
+        """Remove items; the key that `restore` takes to undo it, or None if it can not be.
+
+        With `for_good`, nothing of the items is kept.
+        """
+        body = {"ids": ids_of(ids), "for_good": for_good}
         undo: str | None = self._server.ask("POST", "/items/remove", body=body, again=False)["undo"]
         return undo
 

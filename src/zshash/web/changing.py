@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from zshash.collection import Collection
+from zshash.images import Limits
 from zshash.web.jobs import Job, JobState
 from zshash.web.orders import LabelOrder, RemoveOrder, RestoreOrder
 
@@ -18,15 +19,17 @@ class Changes:
     collection : Collection
     place : Path
         Folder that the processes of a server share.
+    limits : Limits
+        Of pictures that are read.
     """
 
-    def __init__(self, collection: Collection, place: Path) -> None:
+    def __init__(self, collection: Collection, place: Path, limits: Limits) -> None:
         self._collection = collection
-        self._refit = Job(collection.path, place, "refit")
+        self._refit = Job(collection.path, place, "refit", limits)
 
     def remove(self, order: RemoveOrder) -> dict[str, Any]:
         """Remove items."""
-        removed = self._collection.remove(order.ids)
+        removed = self._collection.remove(order.ids, undo=not order.for_good)
         return {"removed": removed.ids.tolist(), "undo": removed.key}
 
     def restore(self, order: RestoreOrder) -> dict[str, Any]:

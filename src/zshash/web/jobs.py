@@ -10,11 +10,13 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from zshash._files import write_whole
+from zshash.images import Limits
 
 if sys.platform != "win32":
     import fcntl
@@ -22,7 +24,9 @@ if sys.platform != "win32":
 __all__ = ["Job", "JobState", "write_state"]
 
 KILLED = "the process that did this has ended before it was through: try again"
-SECONDS = 3.0  # for a process to end by itself when it is told to
+SECONDS = 3.0  # for a process to end by itself when it is told to, or when its work is done
+PAUSE = 0.02
+LIMITS = Limits()
 
 
 class JobState(NamedTuple):
@@ -64,11 +68,13 @@ class Job:
         Folder that the processes of a server share.
     name : str
         What is done, as `zshash.web.working` knows it.
+    limits : Limits
+        Of pictures that are read.
     """
 
-    def __init__(self, folder: Path, place: Path, name: str) -> None:
+    def __init__(self, folder: Path, place: Path, name: str, limits: Limits = LIMITS) -> None:
         place.mkdir(parents=True, exist_ok=True)
-        self._folder, self._name = folder, name
+        self._folder, self._name, self._limits = folder, name, limits
         self.path, self.result = place / f"{name}.json", place / f"{name}.result"
         self._lock_path = place / f"{name}.lock"
         self._mutex = threading.Lock()
@@ -111,22 +117,33 @@ class Job:
         return handle
 
     def start(self, generation: int = -1) -> JobState:
-        """Begin the work, unless it is under way."""
+        """Begin the work, unless it is under way; work that is done begins anew."""
+        end = time.monotonic() + SECONDS
+        while not self._started(generation) and time.monotonic() < end:
+            if self.state().state == "running":
+                break
+            time.sleep(PAUSE)  # its process has written the outcome, and is about to end
+        return self.state()
+
+    def _started(self, generation: int) -> bool:
+        """Start the work, if no process has the lock."""
         with self._mutex:
             handle = self._take()
-            if handle is not None:
-                try:
-                    write_state(self.path, JobState("running", "starting", generation=generation))
-                    self._begin(handle, generation)
-                finally:
-                    os.close(handle)
-        return self.state()
+            if handle is None:
+                return False
+            try:
+                write_state(self.path, JobState("running", "starting", generation=generation))
+                self._begin(handle, generation)
+            finally:
+                os.close(handle)
+            return True
 
     def _begin(self, handle: int, generation: int) -> None:
         """Start a process, which has the lock from then on and ends when this one ends."""
         self.close()  # an earlier one, which has ended
         command = [sys.executable, "-m", "zshash.web.working", self._name]
-        given = [str(self._folder), str(self.path), str(self.result), str(generation)]
+        numbers = [generation, self._limits.pixels, self._limits.bytes]
+        given = [*map(str, [self._folder, self.path, self.result, *numbers])]
         self._process = subprocess.Popen(
             [*command, *given],
             stdin=subprocess.PIPE,

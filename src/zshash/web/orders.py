@@ -14,6 +14,7 @@ __all__ = [
     "KeyOrder",
     "LabelOrder",
     "RemoveOrder",
+    "RemoveQuery",
     "RestoreOrder",
     "body_of",
 ]
@@ -24,6 +25,10 @@ Ids = Annotated[
     list[Annotated[int, Field(strict=True, ge=0, le=LARGEST_ID)]],
     Field(min_length=1, max_length=MOST_IDS, description="Ids of items."),
 ]
+FOR_GOOD = (
+    "Keep nothing: the removal can not be undone, and copies of pictures that the server has made "
+    "are deleted at once."
+)
 Word = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000, strict=True)
 ]
@@ -33,6 +38,13 @@ class RemoveOrder(Query):
     """Items to remove."""
 
     ids: Ids
+    for_good: bool = Field(default=False, strict=True, description=FOR_GOOD)
+
+
+class RemoveQuery(Query):
+    """How an item is removed."""
+
+    for_good: bool = Field(default=False, description=FOR_GOOD)
 
 
 class RestoreOrder(Query):

@@ -38,7 +38,9 @@ class Review:
     def __init__(self, served: ServedCollection, place: Path) -> None:
         self._served, self._collection = served, served.collection
         folder = self._collection.path
-        self._jobs = {level: Job(folder, place, f"duplicates-{level}") for level in LEVELS}
+        self._jobs = {
+            level: Job(folder, place, f"duplicates-{level}", served.limits) for level in LEVELS
+        }
         self._read: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {}
         self._mutex = threading.Lock()
 

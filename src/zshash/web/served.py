@@ -62,8 +62,8 @@ class ServedCollection:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self.settings = settings
-        limits = Limits(pixels=settings.pixels, bytes=settings.bytes)
-        reader = PictureReader(limits=limits, cache=False)
+        self.limits = Limits(pixels=settings.pixels, bytes=settings.bytes)
+        reader = PictureReader(limits=self.limits, cache=False)
         self.collection = Collection.open(folder, reader=reader, patience=settings.seconds)
         self.pictures = Pictures(self.collection, settings)
         self.folders = _folders(self.collection)
@@ -320,9 +320,9 @@ class ServedCollection:
             "failures": failures,
         }
 
-    def remove(self, number: int) -> None:
-        """Remove an item."""
-        self.collection.remove([number])
+    def remove(self, number: int, for_good: bool) -> None:
+        """Remove an item; for good: nothing of it is kept, so that nothing can be restored."""
+        self.collection.remove([number], undo=not for_good)
 
     def _portrait(self, item: Item, is_pictured: bool) -> dict[str, Any]:
         facts = {

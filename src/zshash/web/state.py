@@ -72,8 +72,9 @@ class ServerState:
         if settings.scratch:  # others use it, and `serve` removes it
             self._clear.detach()
         self.atlas = Atlas(self.served.collection, folder=self.scratch / "map")
-        self.changes = Changes(self.served.collection, self.scratch / "jobs")
-        self.exports, self.review = Exports(self.served), Review(self.served, self.scratch / "jobs")
+        jobs = self.scratch / "jobs"
+        self.changes = Changes(self.served.collection, jobs, self.served.limits)
+        self.exports, self.review = Exports(self.served), Review(self.served, jobs)
         token, place = settings.token, self.scratch / "sessions"
         self.sessions = None if token is None else Sessions(place, token)
         self.log = None if settings.log is None else RequestLog(settings.log)

@@ -17,7 +17,7 @@ from zshash._files import write_whole
 from zshash._progress import told
 from zshash.collection import Collection, CollectionError, Group
 from zshash.collection.operations.reviewing import mark_of
-from zshash.images import PictureReader
+from zshash.images import Limits, PictureReader
 from zshash.web.errors import describe
 from zshash.web.jobs import JobState, write_state
 
@@ -109,23 +109,38 @@ WORK: dict[str, Callable[[Collection, Path], str]] = {
 }
 
 
-def main(name: str, folder: str, path: str, result: str, generation: str) -> None:
-    """Do a piece of work, and write its outcome."""
+def main(name: str, folder: str, path: str, result: str, *numbers: str) -> None:
+    """Do a piece of work, and write its outcome.
+
+    The numbers are the generation of the collection, and the most pixels and bytes of a picture.
+    """
+    generation, pixels, size = map(int, numbers)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     with suppress(OSError, AttributeError):
         os.nice(NICE)
-    teller = Teller(Path(path), name.partition("-")[0], int(generation))
+    teller = Teller(Path(path), name.partition("-")[0], generation)
+    folders = [Path(folder)]
     try:
-        reader = PictureReader(cache=False)
+        reader = PictureReader(limits=Limits(pixels, size), cache=False)
         with (
             Collection.open(folder, reader=reader, patience=PATIENCE) as album,
             told(teller),
         ):
-            text = WORK[name](album, Path(result))
+            try:
+                text = WORK[name](album, Path(result))
+            except Exception as error:
+                folders += _folders_in(str(error), album)
+                raise
     except Exception as error:
-        teller.write("failed", text=describe(error, [Path(folder)]).detail)
+        teller.write("failed", text=describe(error, folders).detail)
         raise
     teller.write("done", done=1.0, text=text)
+
+
+def _folders_in(text: str, album: Collection) -> list[Path]:
+    """Folders of those pictures that a sentence names: clients do not see where these are."""
+    sources = [item.source for item in album.each() if item.source is not None]
+    return [Path(source).parent for source in sources if source in text]
 
 
 def _end_with_the_server() -> None:
@@ -136,3 +151,4 @@ def _end_with_the_server() -> None:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
+    os._exit(0)  # at once: clearing up the memory takes a while, and the lock would stay

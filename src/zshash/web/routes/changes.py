@@ -1,11 +1,13 @@
 """Routes that change the collection."""
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
 
 from zshash.web import answers
 from zshash.web.answers import to_json
 from zshash.web.bodies import MOST_JSON, Order, read_order, read_upload, room
-from zshash.web.orders import LabelOrder, RemoveOrder, RestoreOrder, body_of
+from zshash.web.orders import LabelOrder, RemoveOrder, RemoveQuery, RestoreOrder, body_of
 from zshash.web.routes.shared import API, Number, as_json, named, only_post, problems
 from zshash.web.served import MOST_FILES
 from zshash.web.state import ServerState
@@ -61,9 +63,9 @@ def add_changes(router: APIRouter, state: ServerState) -> None:
         responses=problems(404, 409, 422),
         **named("removeItem", "Changes", asks={"id": 12}),
     )
-    async def remove(number: Number) -> Response:
-        """Remove an item."""
-        await state.writing.run(served.remove, number)
+    async def remove(number: Number, query: Annotated[RemoveQuery, Query()]) -> Response:
+        """Remove an item; to undo that, remove items by POST /api/v1/items/remove."""
+        await state.writing.run(served.remove, number, query.for_good)
         return Response(status_code=204)
 
 
