@@ -4,19 +4,24 @@ import gzip
 import json
 import os
 import time
+from contextlib import closing
 
 import pytest
 
 from tests.web.browser.album import png
-from tests.web.conftest import BEARER, JSON, TOKEN, as_form
-from zshash.web import Settings, request_log
+from tests.web.conftest import BEARER, JSON, SECONDS, TOKEN, as_form
+from zshash import Collection
+from zshash.collection.operations.refitting import LEARNED
+from zshash.learning.model import Model
+from zshash.web import Settings, about, request_log, served
 from zshash.web.compressing import accepts_gzip
+from zshash.web.completing import Completing
 from zshash.web.freshness import Tags
 from zshash.web.request_log import RequestLog
 from zshash.web.served import ServedCollection
 
 FRESH = ["/api/v1/info", "/api/v1/items", "/api/v1/items/1", "/api/v1/search?id=1&k=3",
-         "/api/v1/why?id=1", "/", "/static/app.js"]  # fmt: skip
+         "/api/v1/why?id=1", "/api/v1/facets", "/api/v1/names?begins=c", "/", "/static/app.js"]  # fmt: skip
 PACKED = {"Accept-Encoding": "gzip"}
 CHANGING = {"date", "x-request-id"}
 
@@ -54,8 +59,9 @@ def test_what_a_client_has_is_not_made_again(client, path, monkeypatch):
     tag = first.headers["etag"]
     assert tag.startswith('W/"')
     assert "no-cache" in first.headers["cache-control"]
-    for work in ("info", "items", "item", "search_all", "search_alone", "why_code"):
+    for work in ("info", "items", "item", "search_all", "search_alone", "why_code", "facets"):
         monkeypatch.setattr(ServedCollection, work, None)
+    monkeypatch.setattr(Completing, "names", None)
     for told in (tag, tag.removeprefix("W/"), f'"other", {tag}', f"{tag},{tag}"):
         for method in ("GET", "HEAD"):
             again = client.ask(method, path, headers={"If-None-Match": told})
@@ -79,19 +85,79 @@ def test_tags_tell_answers_apart(serving):
     assert len(set(tags)) == len(tags)
 
 
-def test_a_change_changes_tags(writer):
-    paths = ["/api/v1/info", "/api/v1/items", "/api/v1/search?id=1&k=3"]
-    for change in (
-        lambda: writer.form("/api/v1/items", [("picture", "a.png", png("cat", 900))]),
-        lambda: writer.ask("DELETE", "/api/v1/items/180"),
-        lambda: writer.post(
-            "/api/v1/items/label", b'{"ids": [2], "label": "x"}', JSON["Content-Type"]
-        ),
-    ):
-        before = [writer.get(path).headers["etag"] for path in paths]
-        assert change().status < 300
-        for path, tag in zip(paths, before, strict=True):
-            assert writer.ask("GET", path, headers={"If-None-Match": tag}).status == 200
+CHANGES = {
+    "add": lambda client: client.form("/api/v1/items", [("picture", "a.png", png("cat", 900))]),
+    "remove": lambda client: client.ask("DELETE", "/api/v1/items/1"),
+    "label": lambda client: client.post(
+        "/api/v1/items/label", b'{"ids": [2], "label": "camel"}', JSON["Content-Type"]
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_changes_tags(writer, change):
+    paths = ["/api/v1/info", "/api/v1/items", "/api/v1/search?id=2&k=60", "/api/v1/facets",
+             "/api/v1/names?begins=ca"]  # fmt: skip
+    before = [writer.get(path) for path in paths]
+    assert change(writer).status < 300
+    for path, old in zip(paths, before, strict=True):
+        new = writer.ask("GET", path, headers={"If-None-Match": old.headers["etag"]})
+        assert new.status == 200
+        assert new.headers["etag"] != old.headers["etag"]
+    assert writer.get("/api/v1/info").body != before[0].body
+    assert writer.get("/api/v1/items").body != before[1].body
+
+
+def test_facts_are_never_stale(copied, serving):
+    """What `info` tells besides the collection: the settings, the client, and what to learn."""
+
+    def fresh(client, **headers):
+        return client.ask("GET", "/api/v1/info", headers=headers)
+
+    client = serving(writable=True, token=TOKEN)
+    first = fresh(client)
+    tag = first.headers["etag"]
+    assert fresh(client, **{"If-None-Match": tag}).status == 304
+    known = fresh(client, **BEARER, **{"If-None-Match": tag})
+    assert (known.status, known.json["authorised"]) == (200, True)
+    other = fresh(serving(pixels=12345), **{"If-None-Match": tag})
+    assert (other.status, other.json["limits"]["pixels"]) == (200, 12345)
+
+    with Collection.open(copied) as album:
+        notes = album.model.notes | {LEARNED: {"next_id": 0, "items": 10}}
+        album.reencode(Model(album.model.hasher, notes, reader=album.model.reader))
+    again = fresh(client, **{"If-None-Match": tag})
+    assert (again.status, again.json["n_unlearned"]) == (200, 180)
+
+
+def test_facts_that_lack_something_are_not_kept(serving, monkeypatch):
+    client = serving()
+
+    def fail(_):
+        raise OSError("the index does not answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(about, "recognised", fail)
+        answer = client.get("/api/v1/info")
+    assert answer.status == 200
+    assert "etag" not in answer.headers
+    assert answer.headers["cache-control"] == "no-store"
+    assert "etag" in client.get("/api/v1/info").headers
+
+
+def test_points_of_one_map_are_not_sent_twice(client):
+    end = time.monotonic() + SECONDS
+    while (facts := client.get("/api/v1/map").json)["state"] != "ready":
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    path = f"/api/v1/map/points?generation={facts['generation']}&digest={facts['digest']}"
+    first = client.get(path)
+    tag = {"If-None-Match": first.headers["etag"]}
+    again = client.ask("GET", path, headers=tag)
+    assert (first.status, again.status, again.body) == (200, 304, b"")
+    assert client.ask("GET", f"{path[:-1]}_", headers=tag).status == 404
+    assert "etag" not in client.get("/api/v1/map/points").headers
+    assert "etag" not in client.get("/api/v1/map").headers
 
 
 def test_processes_agree_on_tags(photos):
@@ -133,8 +199,36 @@ def test_searches_with_a_picture_are_compressed(client):
 def test_streams_are_compressed_as_they_come(client):
     headers = PACKED | {"Accept": "application/x-ndjson"}
     answer = client.ask("GET", "/api/v1/items", headers=headers)
-    if answer.headers["content-type"].startswith("application/x-ndjson"):
-        assert len(gzip.decompress(answer.body).splitlines()) == 180
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    assert answer.headers["content-encoding"] == "gzip"
+    assert "content-length" not in answer.headers
+    plain = client.ask("GET", "/api/v1/items", headers={"Accept": "application/x-ndjson"})
+    assert gzip.decompress(answer.body) == plain.body
+    assert len(plain.body.splitlines()) == 180
+
+
+@pytest.mark.parametrize("more", [{}, PACKED], ids=["plain", "packed"])
+def test_head_of_a_stream_does_the_work_of_its_beginning_only(client, monkeypatch, more):
+    headers, asked = more | {"Accept": "application/x-ndjson"}, []
+    get = client.ask("GET", "/api/v1/items", headers=headers)
+    usual = ServedCollection.portraits
+    monkeypatch.setattr(served, "AT_ONCE", 10)
+    monkeypatch.setattr(
+        ServedCollection, "portraits", lambda self, ids: asked.append(ids) or usual(self, ids)
+    )
+    with closing(client.connect()) as connection:  # goes on after it, as after any other answer
+        for n in (1, 2):
+            connection.request("HEAD", "/api/v1/items", headers=headers)
+            answer = connection.getresponse()
+            assert (answer.status, answer.read()) == (200, b"")
+            told = {name.lower(): value for name, value in answer.getheaders()}
+            assert told.keys() == get.headers.keys() - {"transfer-encoding"}
+            assert len(asked) == n
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b'{"status":"ok"}'
+    everything = client.ask("GET", "/api/v1/items", headers=headers).body
+    assert len(asked) == 2 + 18
+    assert (gzip.decompress(everything) if more else everything).count(b"\n") == 180
 
 
 @pytest.mark.parametrize(

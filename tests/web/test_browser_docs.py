@@ -1,6 +1,10 @@
 """The page about the API in a real browser."""
 
+import re
+
 import pytest
+
+import zshash
 
 pytest.importorskip(
     "playwright.sync_api", reason="no Playwright: pip install playwright lets these tests run"
@@ -32,9 +36,40 @@ def test_every_operation_is_on_the_page(visit, client):
     assert page.locator("#contents li").count() == n
     for language in ("curl", "Python", "JavaScript"):
         page.locator("#search .languages button", has_text=language).click()
-        shown = page.locator("#searchWith .box[data-language]:visible code").inner_text()
-        assert "/api/v1/search" in shown
+        shown = page.locator("#explain .box[data-language]:visible code").inner_text()
+        assert "/api/v1/why?name=segway" in shown
     assert page.locator("#removeItem .line").inner_text().endswith("needs the token or a session")
+
+
+def samples(page, language):
+    """Examples in one language, by the name of the operation."""
+    return dict(
+        page.locator("article").evaluate_all(
+            f"all => all.map((a) => [a.id, a.querySelector('.box[data-language=\"{language}\"] code')"
+            ".textContent])"
+        )
+    )
+
+
+def test_examples_in_python_run(visit, client, capsys):
+    found = samples(opened(visit, client), 1)
+    for text in found.values():
+        compile(text, "example", "exec")
+        for method in re.findall(r"album\.(\w+)\(", text):
+            assert hasattr(zshash.Client, method)
+    for operation in ("search", "getInfo", "completeName", "listItems"):
+        assert "zshash.Client" in found[operation]
+        exec(found[operation].replace("beach", "cat"), {})
+    assert "'items': 180" in capsys.readouterr().out
+
+
+def test_examples_in_javascript_can_be_read(visit, client):
+    page = opened(visit, client)
+    for text in samples(page, 2).values():
+        page.evaluate(
+            "(text) => { Object.getPrototypeOf(async () => {}).constructor(text) && 0; }",
+            re.sub(r"^import .*", "", text),
+        )
 
 
 def test_it_fits_a_phone(visit, client):

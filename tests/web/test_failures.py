@@ -56,8 +56,8 @@ def test_without_a_proxy_nobody_can_give_another_address(serving):
     assert guess(client, TOKEN, **{"X-Forwarded-For": "192.0.2.99"}).status == 429
 
 
-def test_the_time_to_wait_grows_and_ends():
-    known = Failures()
+def test_the_time_to_wait_grows_and_ends(tmp_path):
+    known = Failures(tmp_path)
     waits = []
     for i in range(40):
         known.note("192.0.2.1", str(i), now=0.0)
@@ -70,20 +70,62 @@ def test_the_time_to_wait_grows_and_ends():
     assert known.wait("192.0.2.1", now=FORGOTTEN + 1) == 0.0
 
 
-def test_the_memory_is_bounded(monkeypatch):
+def test_the_number_of_addresses_is_bounded(monkeypatch, tmp_path):
     monkeypatch.setattr(failures, "MOST", 10)
-    known = Failures()
-    for i in range(1000):
+    known = Failures(tmp_path)
+    for i in range(300):
         known.note(f"192.0.2.{i}", "x" * 1000, now=float(i))
-    assert len(known._known) == 10
-    known.forget("192.0.2.999")
-    assert len(known._known) == 9
+        assert len(list(tmp_path.iterdir())) <= 10
+    known.forget("192.0.2.299")
+    known.forget("192.0.2.0")
+    assert not known._path("192.0.2.299").exists()
+    assert known._path("192.0.2.298").exists()
 
 
-def test_one_client_has_many_addresses_of_ipv6():
-    known = Failures()
+def test_what_is_kept_of_an_address_is_bounded(monkeypatch, tmp_path):
+    monkeypatch.setattr(failures, "ENOUGH", 20)
+    known = Failures(tmp_path)
+    for i in range(100):
+        known.note("192.0.2.1", str(i), now=0.0)
+    assert known._path("192.0.2.1").stat().st_size <= 20 * failures.RECORD.size
+
+
+def test_one_client_has_many_addresses_of_ipv6(tmp_path):
+    known = Failures(tmp_path)
     for i in range(FREE + 1):
         known.note(f"2001:db8::{i:x}", str(i), now=0.0)
     assert known.wait("2001:db8::ffff", now=0.0) == 1.0
     assert known.wait("2001:db8:1::", now=0.0) == 0.0
     assert known.wait("fe80::1%eth0", now=0.0) == 0.0
+
+
+def test_processes_count_together(tmp_path):
+    folder = tmp_path / "failures"
+    one, other = Failures(folder), Failures(folder)
+    for i in range(FREE + 1):
+        (one, other)[i % 2].note("192.0.2.1", str(i), now=0.0)
+    assert one.wait("192.0.2.1", now=0.0) == other.wait("192.0.2.1", now=0.0) == 1.0
+    one.forget("192.0.2.1")
+    assert other.wait("192.0.2.1", now=0.0) == 0.0
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_no_token_is_written_to_the_disk(tmp_path):
+    known = Failures(tmp_path)
+    known.note("192.0.2.1", "a secret that is nearly right", now=0.0)
+    (path,) = tmp_path.iterdir()
+    assert "192.0.2.1" not in path.name
+    assert b"secret" not in path.read_bytes()
+
+
+def test_odd_files_and_a_full_disk_end_nothing(tmp_path, monkeypatch, caplog):
+    known = Failures(tmp_path)
+    known._path("192.0.2.1").write_bytes(b"half a record")
+    assert known.wait("192.0.2.1") == 0.0
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(failures, "_append", fail)
+    known.note("192.0.2.2", "a guess")
+    assert "can not be counted: the disk is full" in caplog.text

@@ -36,10 +36,17 @@ class About:
     ----------
     collection : Collection
     settings : Settings
+
+    Attributes
+    ----------
+    is_whole : bool
+        Whether the last facts lack nothing: names to begin with are missing while an index on
+        another server does not answer.
     """
 
     def __init__(self, collection: Collection, settings: Settings) -> None:
         self._collection, self._settings = collection, settings
+        self.is_whole = True
         self._examples: tuple[Model, int, list[str]] | None = None
 
     def facts(self, authorised: bool) -> dict[str, Any]:
@@ -97,7 +104,9 @@ class About:
                 own = self._examples = model, generation, recognised(self._collection)
             except (*WRONG, OSError) as error:  # an index on another server that does not answer
                 log.warning("no names to begin with: %s", error)
+                self.is_whole = False
                 return []
+        self.is_whole = True
         return own[2]
 
 

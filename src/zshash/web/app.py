@@ -75,7 +75,8 @@ def create_app(folder: str | Path, settings: Settings | None = None) -> Any:
         app, router, SHORT, lambda error: _answer(describe(error, state.served.folders))
     )
     rules = {(method, route.path): access(route, method) for route, method in routes_of(router)}
-    return Meter(Guard(shortcut, settings, rules, state.sessions), state.counts, state.log)
+    guard = Guard(shortcut, settings, rules, state.sessions, state.failures)
+    return Meter(guard, state.counts, state.log)
 
 
 def _answer(error: ApiError) -> Response:

@@ -15,7 +15,7 @@ from zshash.collection.storage.catalogue import NAME
 from zshash.collection.storage.files import noted_generation
 from zshash.web.settings import Settings
 
-__all__ = ["NOTES", "Tags", "has_tag", "tagging"]
+__all__ = ["CACHING", "NOTES", "Tags", "has_tag", "tagging"]
 
 NOTES = "x-zshash"  # where a route keeps what FastAPI has no place for, until `openapi.py` reads it
 CACHING = {"Cache-Control": "private, no-cache"}  # keep it, but ask whether it is still right

@@ -40,6 +40,10 @@ CLOSE = {"Connection": "close"}
 log = logging.getLogger("zshash.web")
 
 
+class _Enough(Exception):
+    """The headers of a stream have been sent, and nobody wants more."""
+
+
 class Guard:
     """ASGI layer that refuses requests that the client may not make.
 
@@ -57,6 +61,8 @@ class Guard:
         are for all readers if they have a safe method, else for those who may write.
     sessions : Sessions or None
         None if the server has no token.
+    failures : Failures
+        Wrong tokens.
     """
 
     def __init__(
@@ -65,13 +71,14 @@ class Guard:
         settings: Settings,
         rules: Mapping[tuple[str, str], str],
         sessions: Sessions | None,
+        failures: Failures,
     ) -> None:
         self._app, self._settings, self._rules = app, settings, rules
         self._open = {*PUBLIC, *(path for (_, path), who in rules.items() if who == "open")}
         self._reading = {
             path for (method, path), who in rules.items() if who == "read" and method not in SAFE
         }
-        self._sessions, self._failures, self._origins = sessions, Failures(), Origins(settings)
+        self._sessions, self._failures, self._origins = sessions, failures, Origins(settings)
         self._hosts = {name.lower() for name in (*LOCAL, settings.host, *settings.hosts)}
         self._answered: dict[bytes, bool] = {}
         self._start, self._numbers = secrets.token_hex(4), itertools.count(1)
@@ -139,7 +146,9 @@ class Guard:
             return
         asked = {**scope, "method": "GET"}  # uvicorn leaves the body out of an answer to HEAD
         try:
-            await self._app(asked, receive, send)
+            await self._app(asked, receive, _without_stream(send))
+        except _Enough:
+            pass
         finally:
             scope["route"] = asked.get("route")
 
@@ -232,6 +241,18 @@ class Guard:
             raise ApiError(
                 403, "only this server's own page may do that with a cookie: send the token"
             )
+
+
+def _without_stream(send: Send) -> Send:
+    """A way to send an answer to HEAD: a stream ends with its first part, and so does its work."""
+
+    async def send_head(message: MutableMapping[str, Any]) -> None:
+        await send(message)
+        if message.get("more_body"):
+            await send({"type": "http.response.body", "body": b""})
+            raise _Enough
+
+    return send_head
 
 
 def _check_once(headers: list[Header]) -> None:

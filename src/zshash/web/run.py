@@ -26,6 +26,7 @@ from zshash.collection import Collection
 from zshash.index import HammingIndex
 from zshash.web.app import create_app
 from zshash.web.protocol import BoundedProtocol
+from zshash.web.request_log import RequestLog
 from zshash.web.settings import Settings
 from zshash.web.state import SCRATCH
 from zshash.web.upkeep import prepare
@@ -62,9 +63,10 @@ def serve(
     CollectionError
         If the folder holds no collection, or one that can not be used.
     OSError
-        If the server can not listen on the host and port.
+        If the server can not listen on the host and port, or can not write its log.
     """
     chosen = Settings(**settings)
+    _check_log(chosen)
     _give_back_memory()
     with _ending_well(), closing(_listen(chosen)) as listener, _scratch() as scratch:
         port = listener.getsockname()[1]
@@ -165,6 +167,18 @@ def _give_back_memory() -> None:
     """
     with suppress(OSError, AttributeError, TypeError):  # another C library has no mallopt
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
+
+
+def _check_log(settings: Settings) -> None:
+    """Refuse a log that can not be written, before anything is loaded or started."""
+    if settings.log is None:
+        return
+    try:
+        RequestLog(settings.log).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        text = f"{reason}: choose another file for the log"
+        raise OSError(error.errno, text, settings.log) from error
 
 
 def _listen(settings: Settings) -> socket.socket:

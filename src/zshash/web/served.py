@@ -123,6 +123,11 @@ class ServedCollection:
         }
         return self._about.facts(authorised) | {"searches": searches}
 
+    @property
+    def is_told_whole(self) -> bool:
+        """Whether the last `info` lacked nothing that it may have a moment later."""
+        return self._about.is_whole
+
     def prepare(self, question: Question) -> None:
         """Compute the real values of a picture before the search, because that takes longest."""
         if not self.takes_pictures:

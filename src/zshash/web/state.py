@@ -13,6 +13,7 @@ from zshash.web.bodies import MOST_JSON, SLACK
 from zshash.web.changing import Changes
 from zshash.web.counting import Counts
 from zshash.web.exports import Exports
+from zshash.web.failures import Failures
 from zshash.web.lanes import Batcher, Budget, Lane
 from zshash.web.queries import SearchParameters
 from zshash.web.request_log import RequestLog
@@ -52,6 +53,8 @@ class ServerState:
         this process has one of its own, which goes when the state is closed.
     sessions : Sessions or None
         Sessions of browsers; None if the server has no token.
+    failures : Failures
+        Wrong tokens, by address.
     log : RequestLog or None
     """
 
@@ -77,6 +80,7 @@ class ServerState:
         self.exports, self.review = Exports(self.served), Review(self.served, jobs)
         token, place = settings.token, self.scratch / "sessions"
         self.sessions = None if token is None else Sessions(place, token)
+        self.failures = Failures(self.scratch / "failures")
         self.log = None if settings.log is None else RequestLog(settings.log)
         self._watch()
         if settings.workers > 1:

@@ -68,7 +68,10 @@ def add_facts(router: APIRouter, state: ServerState) -> None:
     async def info(request: Request) -> Response:
         """Facts about the collection and the server."""
         known = bool(request.scope["authorised"])
-        return as_json(to_json(await state.filtering.run(state.served.info, known)))
+        answer = as_json(to_json(await state.filtering.run(state.served.info, known)))
+        if not state.served.is_told_whole:
+            answer.headers["Cache-Control"] = "no-store"
+        return answer
 
     @router.post(
         f"{API}/session",

@@ -1,4 +1,6 @@
-/** Examples of a request: for curl, Python and JavaScript. */
+/** Examples of a request: for curl, and for the clients in Python and JavaScript, or without them. */
+
+import { clientSample, literal } from "./docs-clients.js";
 
 export const LANGUAGES = ["curl", "Python", "JavaScript"];
 const JSON_TYPE = "application/json";
@@ -7,15 +9,18 @@ const FORM = "multipart/form-data";
 /** The texts of the examples of an operation, in the order of `LANGUAGES`. */
 export function samples(path, method, operation, base) {
   const asked = request(path, method, operation, base);
-  return [curl(asked), python(asked), javascript(asked)];
+  const own = (language) => clientSample(language, operation.operationId, asked);
+  return [curl(asked), own("Python") ?? python(asked), own("JavaScript") ?? javascript(asked)];
 }
 
-/** What is asked in the example: its address, body, and whether it needs the token. */
+/** What is asked in the example: its address, body, all values in them, and whether it needs the token. */
 function request(path, method, operation, base) {
   const query = new URLSearchParams();
+  const values = {};
   let address = path;
   for (const { name, in: place, example } of operation.parameters ?? []) {
     if (example === undefined) continue;
+    values[name] = example;
     if (place === "path") address = address.replace(`{${name}}`, encodeURIComponent(example));
     else if (place === "query") for (const value of [example].flat()) query.append(name, value);
   }
@@ -26,7 +31,8 @@ function request(path, method, operation, base) {
   const gives = Object.keys(answers)[0] ?? "";
   const search = query.size ? `?${query}` : "";
   const form = body === undefined && FORM in content;
-  return { address: base + address + search, method: method.toUpperCase(), body, form, needsToken, gives };
+  Object.assign(values, body);
+  return { server: base, address: base + address + search, method: method.toUpperCase(), body, form, needsToken, gives, values };
 }
 
 /** The part of a file's name that tells what an answer is. */
@@ -64,15 +70,6 @@ function pythonEnd(gives) {
   if (gives.includes("json")) return ["print(answer.json())"];
   if (isText(gives)) return ["print(answer.text)"];
   return [`open("${fileOf(gives)}", "wb").write(answer.content)`];
-}
-
-/** A value as Python writes it. */
-function literal(value) {
-  if (value === null) return "None";
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
-  if (typeof value !== "object") return JSON.stringify(value);
-  return `{${Object.entries(value).map(([key, own]) => `${JSON.stringify(key)}: ${literal(own)}`).join(", ")}}`;
 }
 
 function javascript({ address, method, body, form, needsToken, gives }) {
