@@ -51,16 +51,16 @@ def samples(page, language):
     )
 
 
-def test_examples_in_python_run(visit, client, capsys):
-    found = samples(opened(visit, client), 1)
+def test_examples_in_python_run(visit, knower, capsys):
+    found = samples(opened(visit, knower), 1)
     for text in found.values():
         compile(text, "example", "exec")
         for method in re.findall(r"album\.(\w+)\(", text):
             assert hasattr(zshash.Client, method)
     for operation in ("search", "getInfo", "completeName", "listItems"):
         assert "zshash.Client" in found[operation]
-        exec(found[operation].replace("beach", "cat"), {})
-    assert "'items': 180" in capsys.readouterr().out
+        exec(f"{found[operation]}\nalbum.close()", {})
+    assert "'bits'" in capsys.readouterr().out
 
 
 def test_examples_in_javascript_can_be_read(visit, client):
