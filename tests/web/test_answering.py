@@ -14,14 +14,15 @@ from zshash import Collection
 from zshash.collection.operations.refitting import LEARNED
 from zshash.learning.model import Model
 from zshash.web import Settings, about, request_log, served
-from zshash.web.compressing import accepts_gzip
 from zshash.web.completing import Completing
+from zshash.web.compressing import accepts_gzip
 from zshash.web.freshness import Tags
 from zshash.web.request_log import RequestLog
 from zshash.web.served import ServedCollection
 
 FRESH = ["/api/v1/info", "/api/v1/items", "/api/v1/items/1", "/api/v1/search?id=1&k=3",
-         "/api/v1/why?id=1", "/api/v1/facets", "/api/v1/names?begins=c", "/", "/static/app.js"]  # fmt: skip
+         "/api/v1/why?id=1", "/api/v1/facets", "/api/v1/names?begins=c", "/",
+         "/static/app.js"]  # fmt: skip
 PACKED = {"Accept-Encoding": "gzip"}
 CHANGING = {"date", "x-request-id"}
 

@@ -43,10 +43,10 @@ def test_every_operation_is_on_the_page(visit, client):
 
 def samples(page, language):
     """Examples in one language, by the name of the operation."""
+    box = f"[data-language='{language}'].box code"
     return dict(
         page.locator("article").evaluate_all(
-            f"all => all.map((a) => [a.id, a.querySelector('.box[data-language=\"{language}\"] code')"
-            ".textContent])"
+            "(all, box) => all.map((one) => [one.id, one.querySelector(box).textContent])", box
         )
     )
 
@@ -64,8 +64,10 @@ def test_examples_in_python_run(visit, knower, capsys):
 
 
 def test_examples_in_javascript_can_be_read(visit, client):
-    page = opened(visit, client)
+    page, methods = opened(visit, client), client.get("/static/zshash.js").body.decode()
     for text in samples(page, 2).values():
+        for method in re.findall(r"album\.(\w+)\(", text):
+            assert f" {method}(" in methods.replace("*", " ")
         page.evaluate(
             "(text) => { Object.getPrototypeOf(async () => {}).constructor(text) && 0; }",
             re.sub(r"^import .*", "", text),

@@ -40,7 +40,7 @@ CLOSE = {"Connection": "close"}
 log = logging.getLogger("zshash.web")
 
 
-class _Enough(Exception):
+class _EnoughError(Exception):
     """The headers of a stream have been sent, and nobody wants more."""
 
 
@@ -147,7 +147,7 @@ class Guard:
         asked = {**scope, "method": "GET"}  # uvicorn leaves the body out of an answer to HEAD
         try:
             await self._app(asked, receive, _without_stream(send))
-        except _Enough:
+        except _EnoughError:
             pass
         finally:
             scope["route"] = asked.get("route")
@@ -250,7 +250,7 @@ def _without_stream(send: Send) -> Send:
         await send(message)
         if message.get("more_body"):
             await send({"type": "http.response.body", "body": b""})
-            raise _Enough
+            raise _EnoughError
 
     return send_head
 

@@ -61,7 +61,8 @@ function contents(groups) {
 }
 
 /** The first clause of a summary, for the contents. */
-const sentence = (summary) => summary.split(/[:;.]/)[0];
+const sentence = (summary) => plain(summary).split(/[:;.]/)[0];
+const plain = (summary) => summary.replaceAll("`", "");
 const badge = (method) => make("span", { class: `method ${method}` }, [method === "delete" ? "DEL" : method.toUpperCase()]);
 
 function opening({ info }) {
@@ -88,7 +89,7 @@ function section(group, description) {
 
 function article({ path, method, operation }, components) {
   const id = operation.operationId;
-  const title = make("h3", {}, [make("a", { href: `#${id}` }, [operation.summary])]);
+  const title = make("h3", {}, [make("a", { href: `#${id}` }, [plain(operation.summary)])]);
   const line = make("p", { class: "line" }, [badge(method), make("code", {}, [path]), make("span", { class: "note" }, [who(operation)])]);
   const words = make("div", { class: "words" }, [
     ...prose(operation.description ?? ""), ...parameters(operation, components),
