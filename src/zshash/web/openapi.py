@@ -129,7 +129,8 @@ def _finish(operation: dict[str, Any], allowed: str, settings: Settings) -> None
 
 def _security(allowed: str, settings: Settings) -> list[dict[str, list[str]]]:
     """What an operation asks for: any one of these; nothing suffices if one is empty."""
-    token, session = {"token": []}, {"session": []}
+    token: dict[str, list[str]] = {"token": []}
+    session: dict[str, list[str]] = {"session": []}
     if allowed == "open" or (allowed == "read" and not settings.asks_readers):
         return [{}, token, session] if settings.token is not None else [{}]
     return [token] if allowed == "token" else [token, session]
