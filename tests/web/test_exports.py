@@ -87,9 +87,9 @@ def test_no_cell_begins_like_a_formula(serving, odd):
 
 
 def test_names_in_an_archive_are_safe_and_their_own(serving, odd, monkeypatch):
-    from zshash.web.served import ServedCollection
+    from zshash.web.pictures import Pictures
 
-    monkeypatch.setattr(ServedCollection, "picture", lambda _, number, *__: b"%d" % number)
+    monkeypatch.setattr(Pictures, "get", lambda _, number, *__: b"%d" % number)
     answer = export(serving(folder=odd), form="zip")
     with zipfile.ZipFile(io.BytesIO(answer.body)) as packed:
         names = packed.namelist()

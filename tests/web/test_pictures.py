@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.images.scenes import scene
+from tests.web.conftest import BEARER, TOKEN
 from zshash import Collection
 
 WEBP = {"Accept": "image/avif,image/webp,image/*,*/*;q=0.8"}
@@ -129,6 +130,16 @@ def test_damaged_files_of_the_cache_are_made_again(serving, large, cache):
     for wrong in (b"", file.read_bytes()[:-5], b"something else"):
         file.write_bytes(wrong)
         assert client.get(address(large[0], side=640)).body == first.body
+
+
+def test_pictures_of_items_that_are_removed_for_good_go(serving, cache):
+    client = serving(BEARER, writable=True, token=TOKEN)
+    for number, side in ((0, 640), (0, 1280), (1, 640)):
+        assert client.get(f"/api/v1/items/{number}/picture", side=side).status == 200
+    assert client.ask("DELETE", "/api/v1/items/0?for_good=true").status == 204
+    assert len(list(cache.iterdir())) == 1
+    assert client.ask("DELETE", "/api/v1/items/1").status == 204
+    assert len(list(cache.iterdir())) == 1  # it can be restored
 
 
 def test_nothing_is_kept_where_nothing_may_be(serving, large, cache):

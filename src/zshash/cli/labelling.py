@@ -80,9 +80,9 @@ def label(
         print_json({"items": len(set(meant)), "changed": n, "labels": labels})
         return
     if without:
-        names = printable(", ".join(without))
+        taken = printable(", ".join(without))
         news = count(n, "item", " is", "s are")
-        click.echo(f"{printable(str(collection))}: {news} not labelled {names} any more")
+        click.echo(f"{printable(str(collection))}: {news} not labelled {taken} any more")
         return
     _tell(collection, n, [*new, *also], bool(new) or is_none, finds_names)
 

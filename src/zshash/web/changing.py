@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from zshash.collection import Collection
-from zshash.images import Limits
 from zshash.web.jobs import Job, JobState
 from zshash.web.orders import LabelOrder, RemoveOrder, RestoreOrder
+from zshash.web.served import ServedCollection
 
 __all__ = ["Changes"]
 
@@ -16,20 +15,18 @@ class Changes:
 
     Parameters
     ----------
-    collection : Collection
+    served : ServedCollection
     place : Path
         Folder that the processes of a server share.
-    limits : Limits
-        Of pictures that are read.
     """
 
-    def __init__(self, collection: Collection, place: Path, limits: Limits) -> None:
-        self._collection = collection
-        self._refit = Job(collection.path, place, "refit", limits)
+    def __init__(self, served: ServedCollection, place: Path) -> None:
+        self._served, self._collection = served, served.collection
+        self._refit = Job(served.collection.path, place, "refit", served.limits)
 
     def remove(self, order: RemoveOrder) -> dict[str, Any]:
         """Remove items."""
-        removed = self._collection.remove(order.ids, undo=not order.for_good)
+        removed = self._served.remove(order.ids, order.for_good)
         return {"removed": removed.ids.tolist(), "undo": removed.key}
 
     def restore(self, order: RestoreOrder) -> dict[str, Any]:

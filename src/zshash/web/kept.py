@@ -80,6 +80,12 @@ class KeptFiles:
                 temporary.unlink(missing_ok=True)
             self._count(len(content) + DIGEST)
 
+    def drop(self, key: str) -> None:
+        """Delete the content with this key, if there is any."""
+        if self._folder is not None:
+            with suppress(OSError):
+                (self._folder / f"{key}{ENDING}").unlink(missing_ok=True)
+
     def _count(self, written: int) -> None:
         """Look at all files each time that a part of the limit was written."""
         with self._lock:

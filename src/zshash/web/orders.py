@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from zshash.web.queries import LARGEST_ID, ItemsQuery, Label, Query
+from zshash.web.queries import LARGEST_ID, Conditions, Query
 
 __all__ = [
     "MOST_IDS",
@@ -73,15 +73,13 @@ class LabelOrder(Query):
         return self
 
 
-class ExportOrder(Query):
+class ExportOrder(Conditions):
     """Items to export, and in what form; without ids, label and where, all items."""
 
     form: Literal["csv", "json", "zip"] = Field(
         description="A table, the items as JSON, or an archive with the pictures and a table."
     )
     ids: Ids | None = None
-    label: list[Label] = ItemsQuery.model_fields["label"]
-    where: str | None = ItemsQuery.model_fields["where"]
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -2,6 +2,9 @@
 
 import hashlib
 import os
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -21,6 +24,7 @@ __all__ = ["JPEG", "SIDES", "WEBP", "Pictures", "Wanted", "attachment", "tag_of"
 JPEG, WEBP = "JPEG", "WEBP"
 SIDES = (640, 1280, 1600, 2560, 4096)  # longer sides that pictures are made with
 QUALITIES = {JPEG: 85, WEBP: 80}
+Place = tuple[int, ...]
 VERSION = "1"  # raise it with any change of how pictures are made
 
 
@@ -72,8 +76,15 @@ class Pictures:
 
     def wanted(self, number: int, side: int, kind: str) -> Wanted:
         """The picture of an item with at least this longer side; 404 if its file is gone."""
-        item, path = self._collection[number], self._collection.picture(number)
         side = next((own for own in SIDES if own >= side), SIDES[-1])
+        path, content, place = self._original(number)
+        return Wanted(
+            number, path, content, side, kind, self._key(path, content, place, side, kind)
+        )
+
+    def _original(self, number: int) -> tuple[Path, bytes | None, Place]:
+        """File of an item's picture, the hash of its content, and which file it is now."""
+        item, path = self._collection[number], self._collection.picture(number)
         try:
             if path is None:
                 raise FileNotFoundError
@@ -81,9 +92,11 @@ class Pictures:
         except (OSError, ValueError):
             raise _missing(number) from None
         place = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        facts = (VERSION, os.fspath(path), item.content, place, side, kind, self._limits)
-        key = hashlib.blake2b(repr(facts).encode(), digest_size=16).hexdigest()
-        return Wanted(number, path, item.content, side, kind, key)
+        return path, item.content, place
+
+    def _key(self, path: Path, content: bytes | None, place: Place, side: int, kind: str) -> str:
+        facts = (VERSION, os.fspath(path), content, place, side, kind, self._limits)
+        return hashlib.blake2b(repr(facts).encode(), digest_size=16).hexdigest()
 
     def kept(self, wanted: Wanted) -> bytes | None:
         """The picture, if it was made before and is still there."""
@@ -102,6 +115,20 @@ class Pictures:
         content = encode(shrunk(image, wanted.side), wanted.kind, QUALITIES[wanted.kind])
         self._kept.put(wanted.key, content)
         return content
+
+    def keys(self, numbers: Iterable[int]) -> list[str]:
+        """Keys of all pictures that may have been kept of items."""
+        found = []
+        for number in numbers:
+            with suppress(ApiError, CollectionError):  # there is no picture
+                own = self._original(number)
+                found += [self._key(*own, *how) for how in product(SIDES, QUALITIES)]
+        return found
+
+    def drop(self, keys: Iterable[str]) -> None:
+        """Delete kept pictures."""
+        for key in keys:
+            self._kept.drop(key)
 
     def get(self, number: int, side: int = 1600, kind: str = JPEG) -> bytes:
         """The picture of an item, kept or made now."""

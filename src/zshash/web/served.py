@@ -20,6 +20,7 @@ from zshash.collection.operations.queries import Projected
 from zshash.collection.operations.ranking import project
 from zshash.collection.operations.recent import Recent
 from zshash.collection.operations.where import WhereError
+from zshash.collection.results import Removed
 from zshash.datasets import Dataset
 from zshash.images import Limits, PictureReader
 from zshash.index.milvus import MilvusError
@@ -325,9 +326,12 @@ class ServedCollection:
             "failures": failures,
         }
 
-    def remove(self, number: int, for_good: bool) -> None:
-        """Remove an item; for good: nothing of it is kept, so that nothing can be restored."""
-        self.collection.remove([number], undo=not for_good)
+    def remove(self, ids: Sequence[int], for_good: bool) -> Removed:
+        """Remove items; for good: nothing of them is kept, so that nothing can be restored."""
+        keys = self.pictures.keys(set(ids)) if for_good else []
+        removed = self.collection.remove(ids, undo=not for_good)
+        self.pictures.drop(keys)
+        return removed
 
     def _portrait(self, item: Item, is_pictured: bool) -> dict[str, Any]:
         facts = {

@@ -76,7 +76,7 @@ class ServerState:
             self._clear.detach()
         self.atlas = Atlas(self.served.collection, folder=self.scratch / "map")
         jobs = self.scratch / "jobs"
-        self.changes = Changes(self.served.collection, jobs, self.served.limits)
+        self.changes = Changes(self.served, jobs)
         self.exports, self.review = Exports(self.served), Review(self.served, jobs)
         token, place = settings.token, self.scratch / "sessions"
         self.sessions = None if token is None else Sessions(place, token)

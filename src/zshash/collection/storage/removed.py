@@ -84,7 +84,7 @@ class Kept:
         source, is_raw = self.row.source, False
         if isinstance(source, bytes):
             source, is_raw = source.decode(*RAW), True
-        facts = {
+        facts: dict[str, Any] = {
             "model": self.model,
             "network": self.network,
             "time": self.time,
@@ -111,7 +111,7 @@ class Kept:
         source = facts["source"].encode(*RAW) if facts["is_raw"] else facts["source"]
         own: tuple[Any, ...] = (number, parts.pop("code"), source, content)
         own += tuple(facts[name] for name in ("labels", "metadata", "size", "mtime_ns"))
-        row = Row(*own, row_checksum(*own))
+        row = Row(*(*own, row_checksum(*own)))
         return cls(row, facts["model"], facts["network"], facts["time"], parts)
 
 

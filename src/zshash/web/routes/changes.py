@@ -65,7 +65,7 @@ def add_changes(router: APIRouter, state: ServerState) -> None:
     )
     async def remove(number: Number, query: Annotated[RemoveQuery, Query()]) -> Response:
         """Remove an item; to undo that, remove items by POST /api/v1/items/remove."""
-        await state.writing.run(served.remove, number, query.for_good)
+        await state.writing.run(served.remove, [number], query.for_good)
         return Response(status_code=204)
 
 
