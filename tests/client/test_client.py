@@ -1,5 +1,7 @@
 """The client against the collection that the server serves: the same answers to all queries."""
 
+import subprocess
+import sys
 import threading
 from http.client import HTTPException
 
@@ -180,8 +182,33 @@ def test_changes(tmp_path):
             assert [item.labels for item in client.items("id = 180")] == [("truck",)]
             undo = client.remove([180])
             assert [item.id for item in client.items("id >= 180")] == [181]
-            if undo is not None:
-                assert client.restore(undo) == [180]
+            assert client.restore(undo) == [180]
+            assert [item.labels for item in client.items("id = 180")] == [("truck",)]
+            assert client.label([180, 181], "pet", how="also") == [180, 181]
+            assert client.label(180, "truck", how="without") == [180]
+            assert client.label(181, None) == [181]
+            assert [item.labels for item in client.items("id >= 180")] == [("pet",), ()]
+            with pytest.raises(ServerError, match=undo) as again:
+                client.restore(undo)
+            assert again.value.status == 404
+            model = client.search(item=180).model
+            state = client.refit()
+            assert (state["state"], state["done"]) == ("done", 1), state
+            assert client.search(item=180).model != model
+            assert client.refit(wait=False)["state"] == "running"
+
+
+PROGRAM = """
+import sys
+import zshash
+assert zshash.Client("http://127.0.0.1:8000").address
+for name in ("fastapi", "starlette", "uvicorn", "pydantic", "PIL", "onnxruntime", "torch"):
+    assert name not in sys.modules, name
+"""
+
+
+def test_the_client_needs_no_package_of_the_service():
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True, timeout=120)
 
 
 def test_threads_share_a_client(both):
