@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from zshash.codes import values_of_text
 from zshash.collection import Found, Item, Match
 from zshash.collection.operations.queries import Query
 from zshash.datasets import Dataset
+
+if TYPE_CHECKING:
+    from zshash.learning.readings import Reading
 
 __all__ = [
     "as_json",
@@ -56,6 +59,7 @@ def picture_of(query: Query) -> bytes:
     from PIL import Image
 
     file = BytesIO()
+    assert query.picture is not None
     Image.fromarray(query.picture).save(file, "PNG")
     return file.getvalue()
 
@@ -77,6 +81,7 @@ def as_json(query: Query) -> dict[str, Any]:
     """What a query that is no picture searches for, for JSON."""
     told: dict[str, Any] = {name: own for name, own in names_of(query).items() if own}
     if query.sample is not None:
+        assert isinstance(query.sample.data, Dataset)  # a picture is sent in another way
         told["features"] = np.asarray(query.sample.data.X[query.sample.row]).tolist()
     if query.item is not None:
         told["id"] = int(query.item)
@@ -101,9 +106,9 @@ def found_of(answer: dict[str, Any], query: Query) -> Found:
         offset=query.offset,
         code=None if asked["code"] is None else bytes.fromhex(asked["code"]),
         model=asked["model"],
-        values=None if asked["values"] is None else values_of_text(asked["values"]),
+        values=None if asked["values"] is None else values_of_text(asked["values"]).astype(float),
         pictured={own["id"] for own in answer["results"] if own["thumbnail"]},
-        reading=None if reading is None else ToldReading(**reading),
+        reading=None if reading is None else cast("Reading", ToldReading(**reading)),
         nothing=asked["nothing"],
     )
 

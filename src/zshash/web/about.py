@@ -16,7 +16,7 @@ from zshash.learning.model import Model
 from zshash.semantics.names import normalise
 from zshash.semantics.senses import senses
 from zshash.web.errors import WRONG
-from zshash.web.queries import MOST_K, MOST_LIMIT
+from zshash.web.fields import MOST_K, MOST_LIMIT
 from zshash.web.settings import Settings
 
 __all__ = ["MOST_FILES", "About", "picture_network", "plain_names", "recognised"]

@@ -1,7 +1,7 @@
 """Batches: many searches in one request, and their answers as JSON, in lines or packed."""
 
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +13,20 @@ from zshash.collection.operations.ranking import Ranking
 from zshash.datasets import Dataset
 from zshash.web.bodies import as_vector, explain
 from zshash.web.errors import ApiError
-from zshash.web.queries import (
+from zshash.web.fields import (
     MOST_K,
     MOST_NAMES,
-    BodyQuery,
     Code,
-    Conditions,
     Distance,
     Features,
     Id,
     Model,
     Name,
     Query,
-    Question,
     Radius,
     TextOrNumbers,
 )
+from zshash.web.queries import BodyQuery, Conditions, Question
 
 __all__ = ["MOST_QUERIES", "Batch", "BatchBody", "BatchParameters", "of_json", "of_rows", "packed"]
 
@@ -142,7 +140,7 @@ def of_rows(content: bytes, how: BatchParameters, width: int, started: float) ->
             f"one has {len(content)} bytes",
         )
     rows = np.frombuffer(content, dtype="<f4").astype(np.float32, copy=False).reshape(n, width)
-    page = {"k": how.page, "offset": how.offset, "most": how.k}
+    page: dict[str, Any] = {"k": how.page, "offset": how.offset, "most": how.k}
     page |= {"radius": how.radius, "distance": how.distance}
     samples = _as_samples(rows, list(range(n)))
     queries = [Wanted(sample=sample, **page) for sample in samples.values()]

@@ -17,7 +17,8 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from zshash.web.errors import ApiError
-from zshash.web.queries import BodyQuery, Query, SearchParameters
+from zshash.web.fields import Query
+from zshash.web.queries import BodyQuery, SearchParameters
 from zshash.web.settings import Settings
 
 __all__ = [

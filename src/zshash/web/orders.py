@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from zshash.web.queries import LARGEST_ID, Conditions, Query
+from zshash.web.fields import LARGEST_ID, Query
+from zshash.web.queries import Conditions
 
 __all__ = [
     "MOST_IDS",

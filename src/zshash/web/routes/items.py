@@ -10,9 +10,9 @@ from zshash.images.thumbnails import media_type
 from zshash.web import answers
 from zshash.web.accepting import JSON, LINES, wanted
 from zshash.web.answers import to_json
+from zshash.web.fields import Query as Fields
 from zshash.web.pictures import JPEG, SIDES, WEBP, attachment, tag_of
 from zshash.web.queries import ItemsQuery
-from zshash.web.queries import Query as Fields
 from zshash.web.routes.exporting import stream
 from zshash.web.routes.shared import API, BYTES, Number, as_json, named, problems
 from zshash.web.state import ServerState

@@ -174,9 +174,14 @@ export class Client {
     return report;
   }
 
-  /** Remove items; a promise of the key that `restore` takes to undo it, or null if it can not be undone. */
-  async remove(ids, { signal } = {}) {
-    return (await this.#json("items/remove", { body: { ids: [ids].flat() }, signal })).undo;
+  /**
+   * Remove items; a promise of the key that `restore` takes to undo it, or null if it can not be undone.
+   * @param {number|number[]} ids
+   * @param {{forGood?: boolean, signal?: AbortSignal}} options `forGood`: nothing of the items is kept
+   */
+  async remove(ids, { forGood = false, signal } = {}) {
+    const body = { ids: [ids].flat(), for_good: forGood };
+    return (await this.#json("items/remove", { body, signal })).undo;
   }
 
   /** Bring back what `remove` has removed; a promise of the ids. */
