@@ -88,8 +88,8 @@ def all_other_searches_work(client):
 
 def test_slow_pictures_delay_no_search_and_are_bounded(serving, monkeypatch, begun, gate, beside):
     start, end = beside
+    client = serving(threads=1, waiting=4)  # it has tried a picture before it answers
     blocked(monkeypatch, ServedCollection, "prepare", begun, gate)
-    client = serving(threads=1, waiting=4)
     for _ in range(3):  # one is worked on, two may wait
         start(client.post, "/api/v1/search", png("cat", 5), PNG, k=1)
     until(lambda: waiting(client, "pictures") == 3)
@@ -147,8 +147,8 @@ def test_adding_slowly_delays_no_search(serving, monkeypatch, begun, gate, besid
 
 
 def test_what_takes_too_long_is_told_so(serving, monkeypatch, begun, gate):
-    blocked(monkeypatch, ServedCollection, "prepare", begun, gate)
     client = serving(seconds=0.1, threads=1)
+    blocked(monkeypatch, ServedCollection, "prepare", begun, gate)
     answer = client.post("/api/v1/search", png("cat", 5), PNG)
     assert answer.status == 422
     assert answer.json["detail"] == "this takes longer than the 0.1 s that a request may take"

@@ -42,7 +42,7 @@ def warm(served: ServedCollection) -> None:
     n = int(served.collection.model.hasher.n_features_in_)
     sample = Sample(Dataset(np.ones((1, n), dtype=np.float32)))
     for how in ({"distance": "bits"}, {"distance": "real"}, {"radius": 1}):
-        _try(served, "features", SearchParameters(k=1, **how), sample=sample)  # type: ignore[arg-type]
+        _try(served, "features", SearchParameters(k=1, **how), sample=sample)
     if served.takes_names:
         _try(served, "name", SearchParameters(k=1), name=served.a_name)
     if served.takes_pictures:

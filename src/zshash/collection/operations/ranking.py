@@ -314,7 +314,8 @@ def _values(values: Any, n_bits: int) -> NDArray[np.float64]:
     row = np.asarray(values)
     if row.ndim == 1 and len(row) != n_bits:
         raise ValueError(f"{len(row)} real values, and the collection's codes have {n_bits} bits")
-    return check_vectors(row[None], n_bits)[0]
+    checked: NDArray[np.float64] = check_vectors(row[None], n_bits)[0]
+    return checked
 
 
 def _code(code: Any, n_bits: int) -> NDArray[np.uint8]:
