@@ -64,9 +64,9 @@ names: $(READY) ## search by any name, and the related work (ZSHASH_DATA, CIFAR1
 	$(BIN)/zshash reproduce name-baselines --output docs/name-baselines --from $(CIFAR10)
 
 browser: ## browsers and packages of npm for the tests of the page, on Debian and its kin
-	@for program in chromium firefox-esr npm; do command -v $$program; done | wc -l | grep -qx 3 || \
-		{ apt-get update --quiet && \
-		apt-get install --yes --no-install-recommends chromium firefox-esr nodejs npm; }
+	@missing=$$(for program in chromium firefox-esr npm; do command -v $$program > /dev/null || echo $$program; done); \
+		test -z "$$missing" || \
+		{ apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing; }
 	@mkdir -p build
 	npm install --prefix build --no-save --no-audit --no-fund $(NPM)
 

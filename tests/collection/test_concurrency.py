@@ -9,6 +9,7 @@ import pytest
 from tests.collection.conftest import Colours, draw
 from zshash import LSH, Collection
 from zshash.collection import OtherModel, Query
+from zshash.collection.storage.catalogue import Catalogue
 from zshash.images import PictureReader
 
 SECONDS = 60
@@ -178,3 +179,12 @@ def test_pages_against_the_whole(photos, X, hasher):
     assert [len(found) for found in several][::2] == [2, 2]
     assert photos.search_each([]) == []
     assert photos.search(code=np.empty((0, 2), np.uint8)) == []
+
+
+def test_search_by_features_looks_at_the_catalogue_twice(photos, X, monkeypatch):
+    photos.add(X)
+    looks = []
+    state = Catalogue.state
+    monkeypatch.setattr(Catalogue, "state", lambda own: looks.append(own) or state(own))
+    photos.search(X[:5], k=3)
+    assert len(looks) == 2  # before and after all is compared, if nobody has written meanwhile

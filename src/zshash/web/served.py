@@ -209,11 +209,12 @@ class ServedCollection:
 
     def _answers(self, questions: Sequence[Question], where: str | None) -> list[bytes]:
         queries = [question.query for question in questions]
-        if any(query.sample is not None for query in queries):
-            n = self.width
+        try:
+            found = self.collection.search_each(queries, where=where, recent=self._recent)
+        except ValueError:
             for query in queries:
-                _check_features(query, n)
-        found = self.collection.search_each(queries, where=where, recent=self._recent)
+                _check_features(query, self.width)
+            raise
         return [self._answer(*pair) for pair in zip(questions, found, strict=True)]
 
     def _answer(self, question: Question, found: Found) -> bytes:

@@ -49,6 +49,7 @@ class _ModelChanged(Exception):  # noqa: N818
     """The collection has been given another model since queries were encoded."""
 
 
+Start = tuple[State, CodeIndex]  # of the first attempt
 Finish = Callable[[Store, State, Asked, Sequence[Ranking]], Answer]  # inside `reading`
 
 
@@ -83,8 +84,9 @@ def _search(
                 model = store.model
                 _check_models(store, model, queries)
                 kept = _kept(store, state, queries)
+                start = _start(store, state, queries)
             with suppress(_ModelChanged):
-                return _ranked(store, _ask(store, model, queries, kept), where, finish)
+                return _ranked(store, _ask(store, model, queries, kept), where, finish, start)
 
 
 def names_near(store: Store, query: Query, n: int) -> list[NearName]:
@@ -107,6 +109,17 @@ def _check_models(store: Store, model: Model, queries: Sequence[Query]) -> None:
             )
 
 
+def _start(store: Store, state: State, queries: Sequence[Query]) -> Start | None:
+    """The state that queries were encoded in, inside `reading`, if they can be ranked in it.
+
+    Most often nobody writes meanwhile, and looking at the catalogue again takes long. Codes of
+    items are read later, and an index in a server is not that of a state.
+    """
+    if store.is_shared or any(query.item is not None for query in queries):
+        return None
+    return state, store.mirror.index
+
+
 def _kept(store: Store, state: State, queries: Sequence[Query]) -> Features:
     """Features of the items that are searched for by real values, by row, inside `reading`."""
     rows = {
@@ -125,16 +138,22 @@ def _ask(store: Store, model: Model, queries: Sequence[Query], kept: Features) -
         return ask(model, queries, lambda *own: naming.understand(store, model, *own), kept)
 
 
-def _ranked(store: Store, asked: Asked, where: str | None, finish: Finish[Answer]) -> Answer:
+def _ranked(
+    store: Store, asked: Asked, where: str | None, finish: Finish[Answer], start: Start | None
+) -> Answer:
     """What `finish` makes of queries, ranked and read in one state of the collection.
 
     Ranking needs no catalogue, so others may read and write meanwhile. If their changes spoil
-    every attempt, the queries are ranked once more while the others wait.
+    every attempt, the queries are ranked once more while the others wait. The first attempt is in
+    the state `start`, if there is one.
     """
     for _ in range(ATTEMPTS):
-        with store.reading() as state:
-            _begin(store, asked)
-            index = store.mirror.index
+        if start is not None:
+            (state, index), start = start, None
+        else:
+            with store.reading() as state:
+                _begin(store, asked)
+                index = store.mirror.index
         try:
             part = index if where is None else subset(store, index, where, state.generation)
             if part is None:
