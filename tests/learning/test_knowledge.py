@@ -224,6 +224,16 @@ class TestProbabilities:
         assert np.isnan(found.rank(found.predicted(CORGI)))
         assert not found.is_nothing(found.direction(DOG), 0.9)
 
+    def test_what_stands_out_is_not_nothing_where_scores_are_not_checked(self, knowledge):
+        unchecked = replace(knowledge, curves=np.zeros_like(knowledge.curves))
+        said = []
+        for synset in (DOG, CAT, VEHICLE, *IDS):
+            direction, least = unchecked.direction(synset), -1.0  # a best item that fits badly
+            stands_out = unchecked.prominence(direction) >= 3
+            said.append(unchecked.is_nothing(direction, least))
+            assert said[-1] == (not stands_out and knowledge.is_nothing(direction, least))
+        assert len(set(said)) == 2
+
     def test_the_sample(self, world, knowledge):
         assert_array_equal(2.0 * unpack(knowledge.sample, 48) - 1, world.signs)
         assert_array_equal(knowledge.shown, probabilities(world).argmax(axis=1))

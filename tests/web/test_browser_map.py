@@ -168,7 +168,7 @@ def test_there_is_always_something_to_see(server, visit):
 
 def test_without_labels_the_map_says_what_the_network_recognises(knower, visit):
     here = opened(visit, knower.address)
-    assert "coloured by what the network recognises" in here.page.inner_text(
+    assert "coloured by what the program recognises" in here.page.inner_text(
         "#atlas-summary"
     ) or "in 2 categories" in here.page.inner_text("#atlas-summary")
     names = here.page.locator("#legend .name").all_text_contents()
@@ -302,7 +302,7 @@ def test_a_map_that_is_not_kept_any_more_is_asked_for_again(server, visit):
 
 def test_the_map_follows_changes_and_keeps_its_place(copied, visit):
     with running(copied, writable=True, token=TOKEN) as address:
-        here = opened(visit, address)
+        here = opened(visit, address).allow(404)  # a picture may be asked for while its item goes
         page = here.page
         first = page.evaluate(f"{DATA}.generation")
         page.click("#zoom-in")

@@ -431,7 +431,7 @@ def test_removing_and_undoing(writing, writable):
 
 
 def test_removing_in_the_viewer(writing, writable):
-    here = writing.go("/?id=0")
+    here = writing.allow(404).go("/?id=0")  # a picture may be asked for while its item goes
     page, ids = here.page, here.ids
     page.click("#grid .frame >> nth=1")
     page.keyboard.press("Delete")

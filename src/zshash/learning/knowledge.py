@@ -43,6 +43,7 @@ __all__ = ["Direction", "Knowledge", "Membership", "learn_knowledge"]
 RIDGE = 10.0  # ρ
 FLOOR = 0.25  # of the median deviation: categories that no picture shows are not blown up
 RARE = 0.05  # share of the known categories that stand out less than a thing that is not there
+OUTSTANDING = 3.0  # deviations above the mean: what chance alone rarely makes of the best items
 LABELLED = 0.6  # part of what a predicted direction shares with labelled things that is taken away
 SAMPLE = 4000  # codes that say what scores are worth, and how well a name will be found
 MOST_NUMBERS = 2**24  # of a table with a row for each of these codes
@@ -206,11 +207,14 @@ class Knowledge:
 
         For a known name, the best item more likely shows something else, and scores no higher than
         the best one for things that no picture shows. For a predicted name, the best items stand
-        out less than those of 19 of 20 known things do.
+        out less than those of 19 of 20 known things do. Where the network recognises too few things
+        for a check of the scores, as in drawings, the best items must not stand out, either.
         """
         known = direction.categories
         if not known:
             return bool(self.rank(direction) < RARE)
+        if not self.curves.any() and self.prominence(direction) >= OUTSTANDING:
+            return False
         total = self.directions[known].astype(np.float64).sum(axis=0)
         score = float(self.intercepts[known].sum())
         score += best * float(np.linalg.norm(total)) * np.sqrt(len(total))

@@ -104,7 +104,7 @@ export class MapView {
   /** Say why there is nothing to see; milliseconds after which to ask again. */
   wait({ state, total }) {
     this.points = null;
-    this.tell(waiting(state, total || this.facts.info.items));
+    this.tell(waiting(state, total || this.facts.info.items, this.facts));
     return state === "computing" ? POLL : LOOK;
   }
 

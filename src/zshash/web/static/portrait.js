@@ -19,7 +19,7 @@ export function about(item, facts) {
     ["Camera", camera(metadata)],
     ["Size", measured(item)],
     ["Place", placed(metadata)],
-    ["File", item.file],
+    ["File", item.labels.length ? item.file : null], // without labels it is the title
   ];
   return el("dl", {}, ...rows.flatMap(([term, what]) => (what ? [el("dt", {}, term), el("dd", {}, what)] : [])));
 }
