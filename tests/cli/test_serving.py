@@ -59,7 +59,8 @@ def test_how_a_service_is_started(folder, served, monkeypatch):
     assert (name, collection) == ("web", folder)
     assert settings == {
         "host": "127.0.0.1", "port": 8000, "writable": False, "token": None, "hosts": (),
-        "bytes": 20 * 2**20, "pixels": 40_000_000, "seconds": 30.0, "threads": 2, "waiting": 64,
+        "origins": (), "log": None, "bytes": 20 * 2**20, "pixels": 40_000_000, "seconds": 30.0,
+        "threads": 2, "workers": 1, "waiting": 64, "picture_cache": 256 * 2**20,
         "paths": False, "places": False,
     }  # fmt: skip
     assert opened == []
@@ -67,11 +68,14 @@ def test_how_a_service_is_started(folder, served, monkeypatch):
         folder, "--host", "::1", "--port", 0, "--writable", "--token", "x" * 16, "--allow-host",
         "a.example", "--allow-host", "b.example", "--max-bytes", 5, "--max-pixels", 6,
         "--timeout", 7, "--threads", 8, "--queue", 9, "--show-paths", "--show-places", "--open",
+        "--workers", 3, "--allow-origin", "https://a.example", "--log", folder / "log",
+        "--picture-cache", 11,
     )  # fmt: skip
     assert served[1][2] == {
         "host": "::1", "port": 0, "writable": True, "token": "x" * 16,
-        "hosts": ("a.example", "b.example"), "bytes": 5, "pixels": 6, "seconds": 7.0, "threads": 8,
-        "waiting": 9, "paths": True, "places": True,
+        "hosts": ("a.example", "b.example"), "origins": ("https://a.example",),
+        "log": str(folder / "log"), "bytes": 5, "pixels": 6, "seconds": 7.0, "threads": 8, "workers": 3,
+        "waiting": 9, "picture_cache": 11, "paths": True, "places": True,
     }  # fmt: skip
     assert opened == ["http://127.0.0.1:8000/#token=secret"]
 

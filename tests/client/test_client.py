@@ -1,9 +1,11 @@
 """The client against the collection that the server serves: the same answers to all queries."""
 
+import re
 import subprocess
 import sys
 import threading
 from http.client import HTTPException
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -241,3 +243,17 @@ def test_a_connection_that_was_dropped_is_opened_again(canned):
         assert client.info() == client.info() == {"items": 3}
         with pytest.raises((OSError, HTTPException)):
             client.remove(3)  # it may have been done
+
+
+def test_the_lines_of_the_guide(knowing, tmp_path, monkeypatch, capsys):
+    album, client = knowing
+    guide = (Path(__file__).parents[2] / "docs" / "guide.md").read_text()
+    (lines,) = re.findall(r"```\n(with zshash.Client\(.*?)```", guide, re.DOTALL)
+    (tmp_path / "holiday.jpg").write_bytes(png("cat", 99))
+    monkeypatch.chdir(tmp_path)
+    features = np.random.RandomState(0).rand(4, album.model.hasher.n_features_in_)
+    known = {"zshash": zshash, "features": features.astype(np.float32)}
+    exec(lines.replace("http://127.0.0.1:8000", client.address), known)
+    assert capsys.readouterr().out == ""  # nobody labelled a beach
+    assert known["found"] == []  # and there is no year in it
+    assert known["ids"].shape == known["scores"].shape == (4, 10)

@@ -175,12 +175,13 @@ def test_the_copy_of_a_damaged_item_stays(filled):
     assert not copy.exists()
 
 
-def test_pictured_looks_at_the_thumbnails(filled, X):
+def test_a_thumbnail_of_another_item_is_never_shown(filled, X):
     filled.add(X[:3])  # has none
     assert filled.pictured([3, 4, 13]) == {3, 4}
     edit(filled.path, "UPDATE thumbnails SET id = 13 WHERE id = 3")
+    assert filled.pictured([3, 4, 13]) == {4, 13}  # there is one, which nobody has read yet
     with pytest.raises(DamagedError, match="item 13 in thumbnails"):
-        filled.pictured([4, 13])
+        filled.thumbnail(13)
 
 
 def test_a_damaged_index_over_contents(filled, pictures, reader):

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from zshash import LSH, Collection, CollectionError
-from zshash.collection.operations import copies, items, maintenance, reencoding
+from zshash.collection.operations import copies, maintenance, reencoding, removing
 from zshash.collection.storage import store as stores
 
 REPLACED = "was replaced by another collection: open it again"
@@ -201,7 +201,7 @@ def test_a_lock_that_is_taken_away(photos, X):
         (maintenance, "delete", lambda album, _: album.compact()),
         (copies, "write_whole", lambda album, _: album.add_files([png()])),
         (copies, "delete", lambda album, _: album.add_files([b"no picture", png()])),
-        (items, "delete", lambda album, _: album.remove([0])),
+        (removing, "delete", lambda album, _: album.remove([0])),
     ],
 )
 def test_files_of_the_new_folder_are_never_written(

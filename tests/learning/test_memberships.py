@@ -104,7 +104,8 @@ def test_blocks_are_the_whole(world, labelled, monkeypatch):
     monkeypatch.setattr("zshash.learning.memberships.NUMBERS_AT_ONCE", most)
     blocks = list(own.blocks(world.X))
     assert len(blocks) == 6
-    assert_allclose(np.concatenate([part for _, part in blocks]), whole)
+    # products of another number of rows may differ in the last bit of float32
+    assert_allclose(np.concatenate([part for _, part in blocks]), whole, atol=1e-6)
     assert_array_equal(
         np.concatenate([np.arange(len(world.X))[rows] for rows, _ in blocks]),
         np.arange(len(world.X)),

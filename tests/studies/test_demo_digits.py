@@ -94,7 +94,8 @@ class TestCollection:
                 pixels = np.asarray(image.convert("L")).astype(int)
             large = self.data.images[row].repeat(16, axis=0).repeat(16, axis=1)
             assert pixels.shape == (128, 128)
-            assert abs(pixels - large).max() <= 4
+            assert abs(pixels - large).max() <= 8  # of 255, and WebP is lossy
+            assert abs(pixels - large).mean() < 1
 
     def test_pictures_of_hidden_digits_find_their_own_kind(self, album):
         for name, least in zip(album.model.notes["unseen"], (7.5, 4), strict=True):
