@@ -74,8 +74,8 @@ def test_how_a_service_is_started(folder, served, monkeypatch):
     assert served[1][2] == {
         "host": "::1", "port": 0, "writable": True, "token": "x" * 16,
         "hosts": ("a.example", "b.example"), "origins": ("https://a.example",),
-        "log": str(folder / "log"), "bytes": 5, "pixels": 6, "seconds": 7.0, "threads": 8, "workers": 3,
-        "waiting": 9, "picture_cache": 11, "paths": True, "places": True,
+        "log": str(folder / "log"), "bytes": 5, "pixels": 6, "seconds": 7.0, "threads": 8,
+        "workers": 3, "waiting": 9, "picture_cache": 11, "paths": True, "places": True,
     }  # fmt: skip
     assert opened == ["http://127.0.0.1:8000/#token=secret"]
 
