@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zshash.hashing import (
         AGH,
         CCAITQ,
+        CNNH,
         COSDISH,
         DGH,
         IMH,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AGH",
     "CCAITQ",
+    "CNNH",
     "COSDISH",
     "DGH",
     "IMH",

@@ -1,6 +1,7 @@
 """Methods that learn a hash function, one file per paper."""
 
 from zshash.hashing.agh import AGH
+from zshash.hashing.cnnh import CNNH
 from zshash.hashing.cosdish import COSDISH
 from zshash.hashing.dgh import DGH
 from zshash.hashing.files import ModelError, load, read_header, save
@@ -20,6 +21,7 @@ from zshash.hashing.zsh import ZSH
 __all__ = [
     "AGH",
     "CCAITQ",
+    "CNNH",
     "COSDISH",
     "DGH",
     "IMH",

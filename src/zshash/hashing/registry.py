@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zshash.hashing.agh import AGH
+from zshash.hashing.cnnh import CNNH
 from zshash.hashing.cosdish import COSDISH
 from zshash.hashing.dgh import DGH
 from zshash.hashing.hasher import Hasher
@@ -110,6 +111,14 @@ _ALL = (
         LABEL,
         "F. Shen, C. Shen, W. Liu, H. T. Shen: Supervised Discrete Hashing. CVPR 2015",
         {"nu": (1e-5, 1e-4, 1e-3, 1e-2), "mu": (1e-2, 1.0), "loss": ("l2", "hinge")},
+    ),
+    Method(
+        CNNH,
+        2014,
+        PAIRWISE,
+        "R. Xia, Y. Pan, H. Lai, C. Liu, S. Yan: Supervised Hashing for Image Retrieval via Image "
+        "Representation Learning. AAAI 2014",
+        {"classes": (False, True), "n_steps": (500, 2000), "rate": (1e-3, 3e-3)},
     ),
     Method(
         DGH,
