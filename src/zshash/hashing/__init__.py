@@ -14,6 +14,7 @@ from zshash.hashing.mlh import MLH
 from zshash.hashing.mth import MTH
 from zshash.hashing.registry import Method, methods
 from zshash.hashing.sdh import SDH
+from zshash.hashing.smmh import SMMH
 from zshash.hashing.spectral import SpectralHashing
 from zshash.hashing.ssh import SSH
 from zshash.hashing.zsh import ZSH
@@ -32,6 +33,7 @@ __all__ = [
     "MLH",
     "MTH",
     "SDH",
+    "SMMH",
     "SSH",
     "ZSH",
     "Method",

@@ -238,7 +238,10 @@ def _train(weights, X, B, shares, rng, *, rate, n_steps):
         rows = rng.randint(len(X), size=BATCH)
         parts = map_blocks(
             lambda part: part_gradients(
-                weights, X[rows[part]], B[rows[part]], None if shares is None else shares[rows[part]]
+                weights,
+                X[rows[part]],
+                B[rows[part]],
+                None if shares is None else shares[rows[part]],
             ),
             gen_batches(BATCH, PART_ROWS),
         )
