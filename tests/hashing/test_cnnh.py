@@ -91,7 +91,7 @@ def test_a_step_minimises_the_expansion_to_second_order(problem, place):
 
 
 def test_the_quartic_is_what_a_step_adds(problem):
-    pairs, S, H = problem
+    _, S, H = problem
     E = H @ H.T - 5 * S
     i, j, x = 3, 2, H[3, 2]
     kappa = np.square(H[:, j]).sum() + x * x + E[i, i]

@@ -226,16 +226,18 @@ def shared_share(codes_of_queries, tags_of_queries, codes, tags, k=50):
 
 
 def test_tags_help_pictures_that_have_none(tagged):
-    """Pictures alone are searched; tags of the training samples, or tags at random, were learned."""
+    """Only pictures are searched. What was learned are their true tags, or tags at random."""
     X, tags = tagged
     train, queries, rest = slice(0, 900), slice(900, 1100), slice(1100, None)
     shuffled = np.random.RandomState(0).permutation(tags[train])
     found = []
     for own in (tags[train], shuffled):
-        hasher = SMMH(32, random_state=0).fit(X[train], own)
-        codes = hasher.encode(X)
-        found.append(shared_share(codes[queries], tags[queries], codes[rest], tags[rest]))
-    assert found[0] > found[1] + 0.01
+        shares = []
+        for seed in range(3):
+            codes = SMMH(32, random_state=seed).fit(X[train], own).encode(X)
+            shares.append(shared_share(codes[queries], tags[queries], codes[rest], tags[rest]))
+        found.append(np.mean(shares))
+    assert found[0] > found[1] + 0.015, found
 
 
 def test_pictures_are_found_by_their_tags(digits, tagged):

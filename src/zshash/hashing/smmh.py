@@ -234,11 +234,11 @@ def hypergraph(X, targets, n_neighbors, agreement):
     """Members M (2n, e) of the edges, and their weights (e,)."""
     n = len(X)
     edges = [neighbor_edges(X, n_neighbors), tag_edges(targets, n_neighbors)]
-    own = sparse.identity(n, dtype=np.float32)
-    members = sparse.bmat([[edges[0], None, own], [None, edges[1], own]], format="csr")
+    own = sparse.eye_array(n, dtype=np.float32)
+    members = sparse.block_array([[edges[0], None, own], [None, edges[1], own]], format="csr")
     weights = np.ones(members.shape[1], dtype=np.float32)
     weights[-n:] = agreement
-    return sparse.csr_array(members), weights
+    return members, weights
 
 
 def neighbor_edges(X, n_neighbors):
@@ -246,7 +246,7 @@ def neighbor_edges(X, n_neighbors):
     n = len(X)
     _, indices = nearest_neighbors(X.astype(np.float32), min(n_neighbors, n - 1))
     members = csr(np.ones(indices.shape, dtype=np.float32), indices, n)
-    return (members + sparse.identity(n, dtype=np.float32, format="csr")).T
+    return (members + sparse.eye_array(n, dtype=np.float32, format="csr")).T
 
 
 def tag_edges(targets, n_neighbors):
