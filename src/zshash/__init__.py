@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zshash.hashing import (
         AGH,
         CCAITQ,
+        CNNH,
         COSDISH,
         DGH,
         IMH,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         MLH,
         MTH,
         SDH,
+        SMMH,
         SSH,
         ZSH,
         ModelError,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AGH",
     "CCAITQ",
+    "CNNH",
     "COSDISH",
     "DGH",
     "IMH",
@@ -54,6 +57,7 @@ __all__ = [
     "MLH",
     "MTH",
     "SDH",
+    "SMMH",
     "SSH",
     "ZSH",
     "Client",

@@ -1,6 +1,7 @@
 """Methods that learn a hash function, one file per paper."""
 
 from zshash.hashing.agh import AGH
+from zshash.hashing.cnnh import CNNH
 from zshash.hashing.cosdish import COSDISH
 from zshash.hashing.dgh import DGH
 from zshash.hashing.files import ModelError, load, read_header, save
@@ -13,6 +14,7 @@ from zshash.hashing.mlh import MLH
 from zshash.hashing.mth import MTH
 from zshash.hashing.registry import Method, methods
 from zshash.hashing.sdh import SDH
+from zshash.hashing.smmh import SMMH
 from zshash.hashing.spectral import SpectralHashing
 from zshash.hashing.ssh import SSH
 from zshash.hashing.zsh import ZSH
@@ -20,6 +22,7 @@ from zshash.hashing.zsh import ZSH
 __all__ = [
     "AGH",
     "CCAITQ",
+    "CNNH",
     "COSDISH",
     "DGH",
     "IMH",
@@ -30,6 +33,7 @@ __all__ = [
     "MLH",
     "MTH",
     "SDH",
+    "SMMH",
     "SSH",
     "ZSH",
     "Method",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zshash.hashing.agh import AGH
+from zshash.hashing.cnnh import CNNH
 from zshash.hashing.cosdish import COSDISH
 from zshash.hashing.dgh import DGH
 from zshash.hashing.hasher import Hasher
@@ -20,6 +21,7 @@ from zshash.hashing.lsh import LSH
 from zshash.hashing.mlh import MLH
 from zshash.hashing.mth import MTH
 from zshash.hashing.sdh import SDH
+from zshash.hashing.smmh import SMMH
 from zshash.hashing.spectral import SpectralHashing
 from zshash.hashing.ssh import SSH
 from zshash.hashing.zsh import ZSH
@@ -69,7 +71,7 @@ def methods() -> dict[str, Method]:
     --------
     >>> import zshash
     >>> [name for name, method in zshash.methods().items() if method.kind == "label"]
-    ['SDH', 'CCAITQ']
+    ['SDH', 'SMMH', 'CCAITQ']
     >>> zshash.methods()["KSH"].parameters["n_anchors"]
     300
     """
@@ -112,6 +114,14 @@ _ALL = (
         {"nu": (1e-5, 1e-4, 1e-3, 1e-2), "mu": (1e-2, 1.0), "loss": ("l2", "hinge")},
     ),
     Method(
+        CNNH,
+        2014,
+        PAIRWISE,
+        "R. Xia, Y. Pan, H. Lai, C. Liu, S. Yan: Supervised Hashing for Image Retrieval via Image "
+        "Representation Learning. AAAI 2014",
+        {"classes": (False, True), "n_steps": (500, 2000), "rate": (1e-3, 3e-3)},
+    ),
+    Method(
         DGH,
         2014,
         UNSUPERVISED,
@@ -125,6 +135,18 @@ _ALL = (
         "P. Zhang, W. Zhang, W.-J. Li, M. Guo: Supervised Hashing with Latent Factor Models. "
         "SIGIR 2014",
         {"lam": (0.01, 0.1, 1.0), "n_columns": (None, 128), "beta": (None, 1.0, 30.0)},
+    ),
+    Method(
+        SMMH,
+        2014,
+        LABEL,
+        "F. Wu, Z. Yu, Y. Yang, S. Tang, Y. Zhang, Y. Zhuang: Sparse Multi-Modal Hashing. IEEE "
+        "Transactions on Multimedia 16 (2), 2014",
+        {
+            "sparsity": (0.1, 0.3, 0.5, 0.8),
+            "smoothness": (0.3, 3.0, 10.0),
+            "threshold": ("support", "median"),
+        },
     ),
     Method(
         IMH,

@@ -56,6 +56,10 @@ class Weights:
         W, A = T @ self.W, T @ self.A
         return Weights(W, self.b - mean @ W, A, self.a - mean @ A, self.O)
 
+    def first_outputs(self, count):
+        """The network without the outputs after the first `count`."""
+        return Weights(self.W[:, :count], self.b[:count], self.A, self.a, self.O[:, :count])
+
 
 def random_units(W, n_units, rng):
     """A network that starts as xW: its units are Gaussian, and their outputs have weight 0."""

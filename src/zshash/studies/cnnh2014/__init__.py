@@ -1,0 +1,11 @@
+"""CNNH from pixels (Xia et al., AAAI 2014), by the protocol of its paper on CIFAR-10.
+
+Rongkai Xia, Yan Pan, Hanjiang Lai, Cong Liu and Shuicheng Yan: *Supervised Hashing for Image
+Retrieval via Image Representation Learning*, AAAI 2014.
+
+pictures → `protocol` (who is a query, who is trained on) → `zshash.hashing.cnnh` (codes of the
+training pictures) → `network`, `training` (a convolutional network that learns them; PyTorch) →
+`experiment` (scores, in a file from which an interrupted study goes on)
+
+    python -m zshash.studies.cnnh2014 CIFAR-10-FOLDER --output cnnh.json
+"""

@@ -1,0 +1,90 @@
+"""Train the convolutional network: soft bits that follow codes, outputs that tell classes apart."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash._extras import needs
+from zshash.hashing.steps.distillation import pace
+
+with needs("torch"):
+    import torch
+    from torch.nn import functional
+
+__all__ = ["Schedule", "pixel_loss", "prepared", "train_network"]
+
+Ready = Callable[[float], object]
+"""A function that is told the mean loss of each epoch."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long a network is trained, and how fast."""
+
+    epochs: int = 60
+    batch: int = 64
+    rate: float = 2e-3  # of the largest step
+    decay: float = 5e-4  # of weights
+
+
+def prepared(pixels: NDArray[np.uint8], train: NDArray[np.int64]) -> Any:
+    """Pictures (n, height, width[, 3]) as a tensor (n, channels, height, width), float32.
+
+    Training pictures have the mean 0 and the deviation 1.
+    """
+    pixels = pixels[..., None] if pixels.ndim == 3 else pixels
+    values = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float()
+    own = values[torch.from_numpy(train)]
+    return (values - own.mean(dim=0)) / own.std().clamp(min=1e-6)
+
+
+def pixel_loss(outputs: Any, codes: Any, shares: Any) -> Any:
+    """Mean over rows of the loss of `code_loss`; `shares` (n, c) may be None."""
+    n_bits = codes.shape[1]
+    loss = functional.mse_loss(torch.tanh(outputs[:, :n_bits]), codes)
+    if shares is None:
+        return loss
+    return loss + functional.cross_entropy(outputs[:, n_bits:], shares)
+
+
+def train_network(
+    network: Any,
+    pixels: Any,
+    codes: Any,
+    shares: Any,
+    schedule: Schedule,
+    seed: int,
+    tell: Ready | None = None,
+) -> list[float]:
+    """Train in place on mirrored and plain pictures; returns the mean loss of each epoch."""
+    order = torch.Generator().manual_seed(seed)
+    adam = torch.optim.AdamW(network.parameters(), weight_decay=schedule.decay)
+    n_batches = -(-len(pixels) // schedule.batch)
+    losses = []
+    for epoch in range(schedule.epochs):
+        network.train()
+        total = 0.0
+        shuffled = torch.randperm(len(pixels), generator=order).to(pixels.device)
+        for number, rows in enumerate(shuffled.chunk(n_batches)):
+            progress = (epoch + number / n_batches) / schedule.epochs
+            adam.param_groups[0]["lr"] = schedule.rate * pace(progress, n_batches * schedule.epochs)
+            own = _mirrored(pixels[rows], order)
+            known = None if shares is None else shares[rows]
+            loss = pixel_loss(network(own), codes[rows], known)
+            adam.zero_grad()
+            loss.backward()
+            adam.step()
+            total += float(loss.detach()) * len(rows)
+        losses.append(total / len(pixels))
+        if tell is not None:
+            tell(losses[-1])
+    return losses
+
+
+def _mirrored(pixels: Any, order: Any) -> Any:
+    """Half of the pictures, chosen at random, mirrored."""
+    chosen = torch.rand(len(pixels), generator=order) < 0.5
+    return torch.where(chosen[:, None, None, None].to(pixels.device), pixels.flip(3), pixels)
