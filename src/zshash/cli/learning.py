@@ -106,7 +106,8 @@ def fit(
     DATA is a folder with a folder of pictures for each category; a list of pictures with their
     labels (.csv, .tsv, .parquet); a table of features (.npz, .npy, .parquet); CIFAR, MNIST,
     Tiny-ImageNet, ImageNet or MIRFlickr, either as a folder in the form they are distributed in, or
-    by name: cifar10, cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
+    by name: cifar10, cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k; or
+    clipart, drawings of Debian's package openclipart-png.
 
     A warning tells what labels were taken to mean, where this is not plain; --alias changes it. A
     label that nobody knows, such as the name of a pet, is learned, too, but is not found by other
@@ -271,9 +272,9 @@ def statistics(data: str, output: Path, reader: PictureReader, as_json: bool) ->
     """Write the statistics of a network's features over general PICTURES to FILE.
 
     Where there are few pictures to learn from, MTH takes what is missing from such statistics:
-    zshash fit PICTURES --extractor NETWORK --set prior=FILE. Those of efficientnet-lite0 come with
-    zshash and are used by themselves. For another network, give some thousand pictures of many
-    kinds; PICTURES are as DATA of fit, and labels are not looked at.
+    zshash fit PICTURES --extractor NETWORK --set prior=FILE. Those of efficientnet-lite0 and
+    efficientnet-lite2 come with zshash and are used by themselves. For another network, give some
+    thousand pictures of many kinds; PICTURES are as DATA of fit, and labels are not looked at.
     """
     keep_inputs(output, data, *list_of(reader))
     made = make_statistics(data, reader)
