@@ -319,6 +319,16 @@ class TestPriors:
         estimator = MTH(random_state=0, **self.quick)
         assert zshash.fit(self.features(self.own), method=estimator).hasher.prior is None
 
+    def test_efficientnet_lite2_has_one(self):
+        shipped = open_statistics("efficientnet-lite2")
+        assert extractor("efficientnet-lite2").fingerprint == shipped.network["fingerprint"]
+        assert (shipped.n, shipped.n_features) == (6995, 1280)
+        X = np.random.RandomState(0).rand(40, 1280).astype(np.float32)
+        model = zshash.fit(Dataset(X, extractor=shipped.network), **self.quick)
+        assert (model.notes["prior"], model.hasher.prior) == ("efficientnet-lite2",) * 2
+        with pytest.raises(DataError, match="statistics of efficientnet-lite0, and the features"):
+            zshash.fit(Dataset(X, extractor=shipped.network), prior="efficientnet-lite0")
+
     def test_other_weights_have_none(self):
         assert zshash.fit(self.features("other"), **self.quick).notes["prior"] is None
 
