@@ -6,8 +6,8 @@
 CIFAR10 is a folder that holds CIFAR-10 as it is distributed, CLIPART the folder of Debian's package
 openclipart-png (/usr/share/openclipart/png), whose pictures are in the public domain, and TINY,
 where there is one, a file of the same network's features of Tiny-ImageNet (X, float16, 1,280
-features). Fits use the statistics by themselves once `SHIPPED` names the network. Only means, deviations and correlations over all pictures together are kept; no picture
-can be made out in them.
+features). Only means, deviations and correlations over all pictures together are kept; no picture
+can be made out in them. Fits use the statistics by themselves once `SHIPPED` names the network.
 """
 
 import argparse
