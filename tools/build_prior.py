@@ -1,11 +1,13 @@
-"""Write the statistics of EfficientNet-Lite0's features that come with the package.
+"""Write the statistics of a network's features that come with the package.
 
-    python tools/build_prior.py CIFAR10 CLIPART TINY
+    python tools/build_prior.py efficientnet-lite0 CIFAR10 CLIPART TINY
+    python tools/build_prior.py NETWORK CIFAR10 CLIPART
 
 CIFAR10 is a folder that holds CIFAR-10 as it is distributed, CLIPART the folder of Debian's package
-openclipart-png (/usr/share/openclipart/png), whose pictures are in the public domain, and TINY a
-file of features of Tiny-ImageNet (X, float16, 1,280 features). Only means, deviations and
-correlations over all pictures together are kept; no picture can be made out in them.
+openclipart-png (/usr/share/openclipart/png), whose pictures are in the public domain, and TINY,
+where there is one, a file of the same network's features of Tiny-ImageNet (X, float16, 1,280
+features). Only means, deviations and correlations over all pictures together are kept; no picture
+can be made out in them. Fits use the statistics by themselves once `SHIPPED` names the network.
 """
 
 import argparse
@@ -30,23 +32,22 @@ def some(pictures: Pictures, n: int) -> Pictures:
 def main() -> None:
     """Extract features, and write their statistics into the package."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("network")
     parser.add_argument("cifar10", type=Path)
     parser.add_argument("clipart", type=Path)
-    parser.add_argument("tiny", type=Path)
+    parser.add_argument("tiny", type=Path, nargs="?")
     given = parser.parse_args()
-    reader = PictureReader(extractor="efficientnet-lite0", progress=True)
+    reader = PictureReader(extractor=given.network, progress=True)
     cifar = some(read_cifar(given.cifar10, which="cifar10"), N_CIFAR)
     clipart = some(Pictures(tuple(sorted(given.clipart.rglob("*.png")))), N_CLIPART)
     parts: list[NDArray[np.float32]] = [reader.features(part).X for part in (cifar, clipart)]
-    with np.load(given.tiny) as file:
-        parts.append(file["X"].astype(np.float32))
-    counts = [len(part) for part in parts]
-    about = (
-        f"{counts[0]} pictures of CIFAR-10, {counts[1]} of openclipart and {counts[2]} of "
-        "Tiny-ImageNet (100 categories)"
-    )
+    about = f"{len(parts[0])} pictures of CIFAR-10 and {len(parts[1])} of openclipart"
+    if given.tiny is not None:
+        with np.load(given.tiny) as file:
+            parts.append(file["X"].astype(np.float32))
+        about += f", and {len(parts[2])} of Tiny-ImageNet (100 categories)"
     X = np.concatenate([unit_rows(part) for part in parts])
-    path = FOLDER / "efficientnet-lite0.safetensors"
+    path = FOLDER / f"{given.network}.safetensors"
     Statistics.of(X, reader.facts(), about).save(path)
     print(f"{path}: {about}, {path.stat().st_size} bytes")
 

@@ -214,11 +214,21 @@ def test_no_network(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", sorted(ELSEWHERE))
-def test_what_has_no_free_address(name):
+def test_what_has_no_free_address(name, monkeypatch):
+    monkeypatch.setattr(downloads, "INSTALLED", {})
+    origin = "openclipart-png" if name == "clipart" else "https://"
     with pytest.raises(
-        DataError, match=f"^{name}: .*https://.* then read the data from that folder$"
+        DataError, match=f"^{name}: .*{origin}.* then read the data from that folder$"
     ):
         fetch(name)
+
+
+def test_what_a_package_installed(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "INSTALLED", {"clipart": tmp_path})
+    assert fetch("clipart") == tmp_path
+    monkeypatch.setattr(downloads, "INSTALLED", {"clipart": tmp_path / "none"})
+    with pytest.raises(DataError, match=r"^clipart: its drawings are in Debian's package op"):
+        fetch("clipart")
 
 
 def test_unknown_names():

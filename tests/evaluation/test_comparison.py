@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from zshash.datasets import DataError, digits
+from zshash.datasets import DataError, digits, downloads
 from zshash.evaluation import comparison, runs
 from zshash.evaluation.comparison import compare, compare_into, make_contest, make_setups
 from zshash.evaluation.protocol import with_deviation
@@ -278,6 +278,7 @@ def test_what_is_no_data(tmp_path, monkeypatch):
     ):
         make_contest("cifar", METHODS, [16], [])
     monkeypatch.setenv("ZSHASH_DATA", str(tmp_path))
+    monkeypatch.setattr(downloads, "INSTALLED", {})
     for name in STANDARD:
         with pytest.raises(DataError, match=f"{name} needs .*set ZSHASH_DATA to the folder"):
             make_contest(name, METHODS, [16], [])

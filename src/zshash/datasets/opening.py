@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from zshash.datasets.cifar import is_cifar, read_cifar
+from zshash.datasets.clipart import read_clipart
 from zshash.datasets.data import DataError, Dataset, Pictures
 from zshash.datasets.downloads import fetch
 from zshash.datasets.folders import FROM_FOLDERS, read_folder, read_imagenet
@@ -28,6 +29,7 @@ NAMED: dict[str, Callable[[Path], Pictures]] = {
     "tiny-imagenet": read_tiny_imagenet,
     "imagenet": read_imagenet,
     "mirflickr25k": read_mirflickr,
+    "clipart": read_clipart,
 }
 NAMES = tuple(NAMED)
 """Data sets that are known by name."""

@@ -36,6 +36,12 @@ KINDS = {
         "efficientnet",
         "efficientnet_lite0",
     ),
+    "efficientnet-lite2": _Kind(
+        "efficientnet-lite2",
+        "EfficientNet-Lite2, 1280 numbers, larger and slower; comes with the extra 'lite2'",
+        "efficientnet",
+        "efficientnet_lite2",
+    ),
     "onnx": _Kind(
         "onnx:FILE",
         "a network in ONNX form",
@@ -80,8 +86,8 @@ def extractor(name: str = DEFAULT, **options: Any) -> Extractor:
     Parameters
     ----------
     name : str
-        "efficientnet-lite0", "onnx:FILE", "torchvision:NETWORK[.LAYER]", "timm:NETWORK",
-        "open_clip:NETWORK/WEIGHTS" or "pixels:SIDE".
+        "efficientnet-lite0", "efficientnet-lite2", "onnx:FILE", "torchvision:NETWORK[.LAYER]",
+        "timm:NETWORK", "open_clip:NETWORK/WEIGHTS" or "pixels:SIDE".
     **options
         Options of the network. All have `batch_size`. Of ONNX files: `output`, `input`, `pool`,
         `size`, `mean`, `scale`, `layout`, `color`, `resize`, `filter`, `crop_fraction`. Of
@@ -129,8 +135,10 @@ def _near(name: str) -> str:
     key, colon, rest = name.partition(":")
     if key in KINDS:
         return f" (write {KINDS[key].form})"
-    near = get_close_matches(key.lower(), KINDS, n=1)
-    return f" (did you mean {near[0] + colon + rest!r}?)" if near else ""
+    known = key.lower() in KINDS
+    near = [key.lower()] if known else sorted(get_close_matches(key.lower(), KINDS, n=2))
+    meant = " or ".join(repr(each + colon + rest) for each in near)
+    return f" (did you mean {meant}?)" if near else ""
 
 
 def _check_options(form: str, function: Callable[..., Extractor], options: dict[str, Any]) -> None:
