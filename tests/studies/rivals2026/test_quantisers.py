@@ -25,7 +25,7 @@ DATA = digits()
 X, QUERIES = unit_rows(DATA.X[:1200]), unit_rows(DATA.X[1200:1220])
 SMALL = {
     "PQ": PQ(4),
-    "OPQ": OPQ(4),
+    "OPQ": OPQ(4, 10),
     "LSQ": LSQ(4, 2, 2),
     "RaBitQ": RaBitQ(12),
     "PCA signs": PCASigns(4),
@@ -210,6 +210,13 @@ def test_novelty_is_a_coordinate():
     assert vectors.shape == (len(DATA.X), 65)
     np.testing.assert_allclose(vectors[:, -1], np.sqrt(0.03) * novelty, atol=1e-5)
     np.testing.assert_allclose(vectors[:, :-1], unit_rows(Z), atol=1e-6)
+
+
+def test_novelty_needs_one_label_each():
+    several = np.eye(10, dtype=bool)[DATA.labels]
+    assert Preparation(2.0).fit(DATA.X, several)(DATA.X).shape == DATA.X.shape
+    with pytest.raises(ValueError, match="novelty needs one label for each sample"):
+        Preparation(2.0, 0.03).fit(DATA.X, several)
 
 
 def test_a_rival_is_a_preparation_and_a_quantiser():

@@ -5,7 +5,7 @@ novelty of metric-transfer hashing tells samples of new categories from samples 
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +37,16 @@ class Preparation:
     shrinkage: float | None = None
     novelty: float = 0.0
 
-    def fit(self, X: Vectors, labels: NDArray[np.int64]) -> Self:
-        """Learn from features X (n, d) of samples of these categories; labels may be any numbers.
+    def fit(self, X: Vectors, labels: NDArray[Any]) -> Self:
+        """Learn from features X (n, d) of samples with these labels, any numbers or strings.
 
         Only novelty looks at the labels.
         """
+        if self.novelty and labels.ndim != 1:
+            raise ValueError(
+                f"novelty needs one label for each sample, and labels are of shape {labels.shape}: "
+                "leave novelty out where samples have several labels"
+            )
         if self.shrinkage is not None:
             self.whitening_ = whiten(Rows(unit_rows(X)), self.shrinkage)
         if self.novelty:
@@ -92,7 +97,7 @@ class Prepared:
         self.preparation = replace(self.preparation)  # fitted apart from that of others
         self.n_bytes, self.is_binary = self.quantiser.n_bytes, self.quantiser.is_binary
 
-    def fit(self, X: Vectors, labels: NDArray[np.int64], seed: int) -> Self:
+    def fit(self, X: Vectors, labels: NDArray[Any], seed: int) -> Self:
         """Learn from features X (n, d) of samples with these labels."""
         self.preparation.fit(X, labels)
         self.quantiser.fit(self.preparation(X), seed)

@@ -163,11 +163,20 @@ class PQ(DecodedQuantiser):
         return index
 
 
+@dataclass
 class OPQ(DecodedQuantiser):
     """Optimised product quantisation: the vector is rotated so that its parts lose least.
 
     The search for the rotation starts from the same random one for every seed, a habit of faiss.
+
+    Parameters
+    ----------
+    n_bytes : int
+    n_rounds : int
+        Rounds of the search for the rotation, as many as in faiss.
     """
+
+    n_rounds: int = 50
 
     def make_index(self, faiss: Any, d: int, seed: int) -> Any:
         """A rotation, and an index of `n_bytes` parts of 8 bits after it."""
@@ -177,7 +186,7 @@ class OPQ(DecodedQuantiser):
         index, rotation = faiss.IndexPQ(d, self.n_bytes, 8), faiss.OPQMatrix(d, self.n_bytes)
         for quantizer in (self._helper, index.pq):
             _sow(quantizer, seed)
-        rotation.pq = self._helper
+        rotation.pq, rotation.niter = self._helper, self.n_rounds
         return faiss.IndexPreTransform(rotation, index)
 
 
