@@ -7,6 +7,7 @@ pictures.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,120 +25,109 @@ from zshash.studies.rivals2026.preparations import MILD, WEIGHT, Preparation
 from zshash.studies.rivals2026.quantisers import OPQ, DecodedQuantiser, Vectors
 from zshash.studies.rivals2026.scoring import Numbers, Similarities, score_similarities
 
-__all__ = ["inductive", "with_unlabelled"]
+__all__ = ["Contest", "inductive", "with_unlabelled"]
 
 STUDENT_BITS = 128  # outputs of the network whose real values are quantised
 MOST_ROWS = 10_000  # that a quantiser learns from
 FIRST = 20  # results of a first search that a query is averaged with
 
 Found = Iterator[tuple[str, dict[str, Any]]]
-"""Names of codings, with their scores."""
-Values = Callable[[Numbers], Vectors]
-"""Vectors of samples by their row numbers."""
+"""Names of codings, with their scores as of `scoring.score`; only bits have "map"."""
 
 
-def inductive(
-    dataset: Dataset,
-    split: Split,
-    protocol: Protocol,
-    *,
-    sizes: Iterable[int],
-    seed: int,
-    effort: str = "best",
-    quantiser: Callable[[int], DecodedQuantiser] = OPQ,
-) -> Found:
-    """Score bits and quantised teachers that learn from the training samples alone.
+@dataclass(frozen=True)
+class Contest:
+    """Where codings compete.
 
-    Parameters
+    Attributes
     ----------
     dataset, split, protocol
         As for `zshash.studies.rivals2026.scoring.score`.
-    sizes : iterable of int
-        Bytes of a code.
     seed : int
     effort : {"best", "fast"}
         Of MTH.
     quantiser : callable
         Makes a quantiser of so many bytes.
-
-    Yields
-    ------
-    name, scores : str, dict
-        Scores as of `zshash.evaluation.protocol.score`, where only bits have "map".
     """
-    assert dataset.labels is not None
-    lesson = dataset.X[split.train], dataset.labels[split.train]
-    teachers = {
-        name: Preparation(shrinkage, WEIGHT).fit(*lesson)(dataset.X)
-        for name, shrinkage in (("teacher", MTH().shrinkage), ("milder teacher", MILD))
+
+    dataset: Dataset
+    split: Split
+    protocol: Protocol
+    seed: int
+    effort: str = "best"
+    quantiser: Callable[[int], DecodedQuantiser] = OPQ
+
+    def score(self, near: Similarities) -> dict[str, Any]:
+        """Scores of similarities."""
+        return score_similarities(self.dataset, near, self.split, self.protocol)
+
+    def score_bits(self, hasher: MTH) -> dict[str, Any]:
+        """Scores of a hash function, by Hamming distances, too."""
+        return score_hasher(self.dataset, hasher, self.split, self.protocol)
+
+    def fit(self, rows: Numbers, n_bits: int) -> MTH:
+        """MTH, fitted to `rows`; labels of training samples alone are known."""
+        labels = self.known_labels(rows)
+        hasher = MTH(n_bits, effort=self.effort, random_state=self.seed)
+        return hasher.fit(self.dataset.X[rows], labels)
+
+    def known_labels(self, rows: Numbers) -> NDArray[Any]:
+        """Labels of `rows`, −1 where they are not known."""
+        assert self.dataset.labels is not None
+        return self.split.known_labels(self.dataset.labels)[rows]
+
+    def quantise(self, vectors: Vectors, rows: Numbers, n_bytes: int) -> DecodedQuantiser:
+        """A quantiser that has learned from some of the vectors with these row numbers."""
+        some = np.sort(np.random.RandomState(self.seed).permutation(rows)[:MOST_ROWS])
+        return self.quantiser(n_bytes).fit(vectors[some], self.seed)
+
+
+def inductive(contest: Contest, sizes: Iterable[int]) -> Found:
+    """Score bits and quantised teachers of `sizes` bytes that learn from training samples alone."""
+    X, rows = contest.dataset.X, contest.split.train
+    lesson = X[rows], contest.known_labels(rows)
+    compared = {
+        "teacher": Preparation(MTH().shrinkage, WEIGHT).fit(*lesson)(X),
+        "milder teacher": Preparation(MILD, WEIGHT).fit(*lesson)(X),
     }
-    for name, vectors in teachers.items():
-        yield f"{name}, not coded", score_similarities(dataset, products(vectors), split, protocol)
-    student = fitted(*lesson, STUDENT_BITS, seed, effort)
-    outputs = student.project(dataset.X)
+    for name, vectors in compared.items():
+        yield f"{name}, not coded", contest.score(products(vectors, vectors))
+    compared["student"] = contest.fit(rows, STUDENT_BITS).project(X)
     for n_bytes in sizes:
-        bits = fitted(*lesson, 8 * n_bytes, seed, effort)
-        yield f"bits, {n_bytes} bytes", score_hasher(dataset, bits, split, protocol)
-        for name, vectors in (teachers | {"student": outputs}).items():
-            parts = quantiser(n_bytes).fit(vectors[split.train], seed)
+        yield f"bits, {n_bytes} bytes", contest.score_bits(contest.fit(rows, 8 * n_bytes))
+        for name, vectors in compared.items():
+            parts = contest.quantise(vectors, rows, n_bytes)
             near = quantised(parts, vectors, vectors)
-            scores = score_similarities(dataset, near, split, protocol)
-            yield f"OPQ of the {name}, {n_bytes} bytes", scores
+            yield f"OPQ of the {name}, {n_bytes} bytes", contest.score(near)
 
 
-def with_unlabelled(
-    dataset: Dataset,
-    split: Split,
-    protocol: Protocol,
-    *,
-    sizes: Iterable[int],
-    seed: int,
-    effort: str = "best",
-    quantiser: Callable[[int], DecodedQuantiser] = OPQ,
-) -> Found:
-    """Score bits and quantised teachers that also learn from unlabelled samples.
+def with_unlabelled(contest: Contest, sizes: Iterable[int]) -> Found:
+    """Score bits and quantised teachers of `sizes` bytes that learn from unlabelled samples, too.
 
     The samples of the pool are stored as the teacher sees them, averaged with their neighbours; a
     query is not averaged, as it is not in the pool. "searched twice" averages it with the first
-    results of a first search, as they are stored. Parameters and results are those of `inductive`.
+    results of a first search, as they are stored.
     """
-    assert dataset.labels is not None
-    rows = split.pool
-    lesson = dataset.X[rows], split.known_labels(dataset.labels)[rows]
-    student = fitted(*lesson, STUDENT_BITS, seed, effort)
-    plain, averages = pool_teacher(dataset.X, rows, lesson[1], student)
-    for told, near in (
-        ("", products(plain, averages)),
-        (", searched twice", searched_twice(plain, averages)),
-    ):
-        scores = score_similarities(dataset, near, split, protocol)
-        yield f"teacher, not coded{told}", scores
-    outputs = student.project(dataset.X)
-    some = np.sort(np.random.RandomState(seed).permutation(rows)[:MOST_ROWS])
+    X, rows = contest.dataset.X, contest.split.pool
+    student = contest.fit(rows, STUDENT_BITS)
+    plain, averages = pool_teacher(X, rows, contest.known_labels(rows), student)
+    yield "teacher, not coded", contest.score(products(plain, averages))
+    twice = searched_twice(plain, averages)
+    yield "teacher, not coded, searched twice", contest.score(twice)
+    outputs = unit_rows(student.project(X))
     for n_bytes in sizes:
-        bits = student
-        if 8 * n_bytes != STUDENT_BITS:
-            bits = fitted(*lesson, 8 * n_bytes, seed, effort)
-        yield f"bits, {n_bytes} bytes", score_hasher(dataset, bits, split, protocol)
-        near = searched_twice(*bit_vectors(bits, dataset.X))
-        scores = score_similarities(dataset, near, split, protocol)
-        yield f"bits, {n_bytes} bytes, searched twice", scores
+        bits = contest.fit(rows, 8 * n_bytes)
+        yield f"bits, {n_bytes} bytes", contest.score_bits(bits)
+        twice = searched_twice(*bit_vectors(bits, X))
+        yield f"bits, {n_bytes} bytes, searched twice", contest.score(twice)
         for name, queries, stored in (
             ("teacher", plain, averages),
-            ("student", unit_rows(outputs), unit_rows(outputs)),
+            ("student", outputs, outputs),
         ):
-            parts = quantiser(n_bytes).fit(stored[some], seed)
-            near = quantised(parts, queries, stored)
-            scores = score_similarities(dataset, near, split, protocol)
-            yield f"OPQ of the {name}, {n_bytes} bytes", scores
-            near = searched_twice(queries, unit_rows(decoded(parts, stored)))
-            scores = score_similarities(dataset, near, split, protocol)
-            yield f"OPQ of the {name}, {n_bytes} bytes, searched twice", scores
-
-
-def fitted(X: Vectors, labels: NDArray[Any], n_bits: int, seed: int, effort: str) -> MTH:
-    """MTH, fitted to features with these labels."""
-    return MTH(n_bits, effort=effort, random_state=seed).fit(X, labels)
+            parts, told = contest.quantise(stored, rows, n_bytes), f"{name}, {n_bytes} bytes"
+            yield f"OPQ of the {told}", contest.score(quantised(parts, queries, stored))
+            twice = searched_twice(queries, unit_rows(decoded(parts, stored)))
+            yield f"OPQ of the {told}, searched twice", contest.score(twice)
 
 
 def pool_teacher(
@@ -158,9 +148,8 @@ def pool_teacher(
     return Z, averages
 
 
-def products(queries: Vectors, stored: Vectors | None = None) -> Similarities:
-    """Inner products of vectors (n, d), a row for each sample."""
-    stored = queries if stored is None else stored
+def products(queries: Vectors, stored: Vectors) -> Similarities:
+    """Inner products of vectors (n, d) as queries and as stored, a row for each sample."""
     return lambda asked, database: queries[asked] @ stored[database].T
 
 
