@@ -49,9 +49,8 @@ def test_summary_and_tables(records):
     text = to_markdown(records)
     assert "## digits\n\nHidden: four; 500 training samples, 40 queries, 1757 samples" in text
     assert "2 seeds. ITQ: n_iter=5." in text
-    header = (
-        "|  | learns from | 16 bits, 2 bytes | 32 bits, 4 bytes |\n| --- | --- | --- | --- |\n| ITQ | features | "
-    )
+    header = "|  | learns from | 16 bits, 2 bytes | 32 bits, 4 bytes |"
+    header = f"{header}\n| --- | --- | --- | --- |\n| ITQ | features | "
     assert f"### MAP@100\n\n{header}" in text
     real_valued = "### MAP@100, real-valued queries"
     assert f"{real_valued}\n\n{header}" in text

@@ -15,7 +15,9 @@ DOCS = Path(__file__).parents[3] / "docs"
 @pytest.mark.parametrize("name", STUDY.names)
 def test_runs_render_to_the_committed_page(name, tmp_path, monkeypatch):
     text = TITLE, PREFACE
-    work = PageReproduction([STUDY.read(name)], tmp_path / name, Sources(), False, STUDY.names, *text)
+    work = PageReproduction(
+        [STUDY.read(name)], tmp_path / name, Sources(), False, STUDY.names, *text
+    )
     monkeypatch.setitem(work.__dict__, "store", RunFolder(DOCS / name / "runs"))
     work.report()
     assert (tmp_path / f"{name}.md").read_text() == (DOCS / f"{name}.md").read_text()

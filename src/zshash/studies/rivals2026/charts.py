@@ -1,13 +1,13 @@
 """Charts: MAP against bytes, and against the time that a fit takes."""
 
-from collections.abc import Sequence
+from pathlib import Path
 
 from zshash.evaluation.report.document import Block, Line, Lines, Plot
 from zshash.evaluation.runs import Result
 from zshash.evaluation.statistics import error_of, mean
 from zshash.studies.findings import Findings
 
-__all__ = ["charts"]
+__all__ = ["charts", "world"]
 
 CHART_BITS = 64
 MOST_LINES = 8  # more can not be told apart
@@ -33,7 +33,7 @@ def _by_bytes(found: Findings, data: str) -> list[Lines]:
     own = found.where(data=data, unlabelled=True in found.along("unlabelled"))
     names = _best(own)
     lines = [_line(own, name) for name in names]
-    title = f"{_title(data)}: hidden queries"
+    title = f"{world(data)}: hidden queries"
     if not lines or max(len(line.x) for line in lines) < 2:
         return []
     return [Lines(title, "bytes", "MAP, real-valued queries", lines, log_x=True)]
@@ -50,17 +50,18 @@ def _best(found: Findings) -> list[str]:
 
 def _line(found: Findings, name: str) -> Line:
     own = [result for result in found.results if result.task.name == name]
-    points = sorted((mean(r.values("bytes")), r) for r in own if r.values("map_real"))
-    values = [result.values("map_real") for _, result in points]
-    means, errors = [mean(value) for value in values], [error_of(value) for value in values]
-    return Line(name, [size for size, _ in points], means, errors, name.startswith("MTH"))
+    by_size = {mean(r.values("bytes")): r.values("map_real") for r in own if r.values("bytes")}
+    sizes = sorted(by_size)
+    means = [mean(by_size[size]) for size in sizes]
+    errors = [error_of(by_size[size]) for size in sizes]
+    return Line(name, sizes, means, errors, name.startswith("MTH"))
 
 
 def _by_time(found: Findings, data: str) -> list[Lines]:
     own = found.where(data=data, bits=CHART_BITS, unlabelled=False)
     known = [result for result in own.results if result.values("fit_seconds")]
     lines = [_point(result) for result in known]
-    title = f"{_title(data)}: {CHART_BITS // 8} bytes"
+    title = f"{world(data)}: {CHART_BITS // 8} bytes"
     return [Lines(title, "seconds of a fit", "MAP", lines, log_x=True)] if lines else []
 
 
@@ -69,10 +70,11 @@ def _point(result: Result) -> Line:
     return Line(result.task.name, [seconds], [score], emphasis=result.task.name.startswith("MTH"))
 
 
-def _title(data: str) -> str:
-    from zshash.studies.rivals2026.tables import world
+def world(data: str) -> str:
+    """A text for a data set.
 
-    return world(data)
-
-
-Results = Sequence[Result]
+    >>> world("features/tiny100_lite0_pca256.npz")
+    'tiny100, Lite0'
+    """
+    name, *network = Path(data).stem.split("_")
+    return ", ".join([name, *(part.title() for part in network[:1])])

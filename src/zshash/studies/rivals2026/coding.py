@@ -4,17 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zshash.datasets import DataError, Dataset, Split
 from zshash.evaluation.protocol import OTHERS, Protocol, fit_setup, score
 from zshash.evaluation.tasks import Record
 from zshash.hashing.registry import METHODS
+from zshash.hashing.steps.linear import along, spectrum
+from zshash.hashing.steps.rows import Rows
 from zshash.studies.data import Sources
 from zshash.studies.rivals2026.coders import CODERS, score_coder
+from zshash.studies.rivals2026.quantisers import Vectors
 from zshash.studies.tasks import ZeroShot
 
 __all__ = ["EqualBytes"]
 
-SCORES = ("map", "map_real", "precision", *OTHERS)
+SCORES = ("map", "map_real", "precision", *OTHERS, "bytes", "fit_seconds")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +37,15 @@ class EqualBytes(ZeroShot):
         Number of queries of seen categories.
     unlabelled : bool
         Whether all pictures of the database may be learned from, without their labels.
+    reduced : int
+        Number of principal axes of the training samples that features are reduced to; 0 keeps them.
     """
 
     coder: str = ""
     in_turn: bool = False
     n_seen_queries: int = 0
     unlabelled: bool = False
+    reduced: int = 0
 
     kind: ClassVar[str] = "equal-bytes"
 
@@ -98,6 +107,8 @@ class EqualBytes(ZeroShot):
         dataset = self.dataset(sources)
         protocol = self.protocol_of(dataset, seed)
         split = protocol.split(dataset, seed)
+        if self.reduced:
+            dataset = replace(dataset, X=reduced(dataset.X, split.train, self.reduced))
         found = self._scores(dataset, split, protocol, seed)
         return {
             "seed": seed,
@@ -113,13 +124,16 @@ class EqualBytes(ZeroShot):
     ) -> Mapping[str, float]:
         if self.coder:
             return score_coder(CODERS[self.coder], dataset, split, protocol, self.bits // 8, seed)
-        hasher, seconds = fit_setup(
-            dataset, self.setup(), split, seed, unlabelled=self.unlabelled
-        )
+        hasher, seconds = fit_setup(dataset, self.setup(), split, seed, unlabelled=self.unlabelled)
         found = score(dataset, hasher, split, protocol)
-        kept = {key: found[key] for key in SCORES if key in found}
-        return kept | {"bytes": self.bits // 8, "fit_seconds": seconds}
+        return {**found, "bytes": self.bits // 8, "fit_seconds": seconds}
+
+
+def reduced(X: Vectors, rows: NDArray[np.int64], n: int) -> Vectors:
+    """Features along the first `n` principal axes of some rows."""
+    found = spectrum(Rows(X[rows]))
+    return along(X, found.mean, found.axes[:, :n])
 
 
 def _rounded(scores: Mapping[str, float]) -> dict[str, float]:
-    return {key: round(float(value), 6) for key, value in scores.items()}
+    return {key: round(float(scores[key]), 6) for key in SCORES if key in scores}

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from zshash.evaluation.report.document import Block, Table, Text
@@ -10,7 +9,7 @@ from zshash.evaluation.runs import Result
 from zshash.evaluation.statistics import error_of, mean, paired, with_error
 from zshash.evaluation.tables import LEARNS_FROM
 from zshash.studies.findings import Findings
-from zshash.studies.rivals2026.charts import charts
+from zshash.studies.rivals2026.charts import charts, world
 
 __all__ = ["KINDS", "show"]
 
@@ -43,16 +42,6 @@ def _groups(found: Findings) -> Iterator[tuple[str, list[Result]]]:
             n = max(len(result.values("seed")) for result in known)
             seeds = f"{n} seeds" if n > 1 else "one seed"
             yield f"{world(data)}, {bits // 8} bytes, {TOLD[pool]}; {seeds}", known
-
-
-def world(data: str) -> str:
-    """A text for a data set.
-
-    >>> world("features/tiny100_lite0_pca256.npz")
-    'tiny100, Lite0'
-    """
-    name, *network = Path(data).stem.split("_")
-    return ", ".join([name, *(part.title() for part in network[:1])])
 
 
 def _table(caption: str, results: Sequence[Result]) -> Table:

@@ -1,5 +1,7 @@
 """The experiments: three worlds seen by one network, and two of them by a second one."""
 
+from collections.abc import Sequence
+
 from zshash.hashing.registry import METHODS
 from zshash.studies.experiments import About
 from zshash.studies.rivals2026.coders import CODERS
@@ -7,6 +9,8 @@ from zshash.studies.rivals2026.coding import EqualBytes
 from zshash.studies.rivals2026.tables import show
 
 __all__ = ["EXPERIMENTS"]
+
+EFFORTS = "best", "fast"
 
 CIFAR10 = """
 unseen = ["truck", "cat", "airplane", "ship", "deer"]
@@ -26,50 +30,61 @@ k = 1000
 labels = ["wordnet"]
 """
 CLIPART = """
-unseen = 3
-n_train = 2500
-n_queries = 300
-n_seen_queries = 300
-k = 200
+data = "clipart"
+unseen = 8
+n_train = 1000
+n_queries = 100
+n_seen_queries = 100
+k = 100
 labels = ["wordnet"]
 """
-MAIN, SHORT = "[32, 64, 128]", "[64]"
-PHOTOS = {"features/cifar10_lite0_pca256.npz": CIFAR10, "features/tiny100_lite0_pca256.npz": TINY}
-DRAWINGS = {"build/features/clipart_lite0_pca256.npz": CLIPART}
-LITE2 = {
-    "build/features/cifar10_lite2_pca256.npz": CIFAR10,
-    "build/features/clipart_lite2_pca256.npz": CLIPART,
-}
-BEFORE_2026 = [name for name in METHODS if name != "MTH"]
-POOLED = [name for name in BEFORE_2026 if METHODS[name].estimator.learns_unlabelled]
+PHOTOS = (
+    f'data = "features/cifar10_lite0_pca256.npz"{CIFAR10}',
+    f'data = "features/tiny100_lite0_pca256.npz"{TINY}',
+)
+DRAWINGS = (CLIPART,)
+LARGER = 'extractor = "efficientnet-lite2"\n'
+LITE2 = (f'{LARGER}data = "cifar10"\nreduced = 256{CIFAR10}', f"{LARGER}{CLIPART}")
+MAIN, SHORT, LONG = [32, 64, 128], [64], [128]
+
+LARGE = "RaBitQ, whitened"  # its two numbers leave no byte for bits in shorter codes
+RIVALS = [name for name in METHODS if name != "MTH"]
 
 
-def _part(data: str, world: str, bits: str, varied: str, more: str = "") -> str:
+def _parts(worlds: Sequence[str], bits: Sequence[int]) -> str:
+    """All coders on these worlds, each inductive and, where it can, with unlabelled pictures."""
+    return "".join(
+        _part(world, unlabelled, own, varied)
+        for world in worlds
+        for unlabelled in (False, True)
+        for own, varied in _coders(unlabelled, bits)
+    )
+
+
+def _coders(unlabelled: bool, bits: Sequence[int]) -> list[tuple[Sequence[int], str]]:
+    """Code lengths and coders of each part: MTH with both efforts, methods, quantisers."""
+    methods = [own for own in RIVALS if METHODS[own].estimator.learns_unlabelled or not unlabelled]
+    coders = [name for name, own in CODERS.items() if not (unlabelled and own.needs_labels)]
+    usual = [name for name in coders if name != LARGE]
+    long = [length for length in LONG if length in bits]
+    efforts = [f'method = ["MTH"]\nparameters = [{{ effort = "{own}" }}]' for own in EFFORTS]
+    parts = [(bits, own) for own in (*efforts, f"method = {methods}", f"coder = {usual}")]
+    return [*parts, (long, f'coder = ["{LARGE}"]')] if long else parts
+
+
+def _part(world: str, unlabelled: bool, bits: Sequence[int], varied: str) -> str:
     return f"""
 [[parts]]
 task = "equal-bytes"
-data = "{data}"{world}{more}
+unlabelled = {str(unlabelled).lower()}
+{world}
 [parts.vary]
-bits = {bits}
+bits = {list(bits)}
 {varied}
 """
 
 
-def _parts(worlds: dict[str, str], bits: str) -> str:
-    """All coders on these worlds, each inductive and, where it can, with unlabelled pictures."""
-    texts = []
-    for data, world in worlds.items():
-        for unlabelled, methods in ((False, BEFORE_2026), (True, POOLED)):
-            pool = f"unlabelled = {str(unlabelled).lower()}"
-            for effort in ("best", "fast"):
-                own = f'{pool}\nmethod = "MTH"\nparameters = {{ effort = "{effort}" }}'
-                texts.append(_part(data, world, bits, "", own))
-            texts.append(_part(data, world, bits, f"method = {methods}", pool))
-            texts.append(_part(data, world, bits, f"coder = {list(CODERS)}", pool))
-    return "".join(texts)
-
-
-def _runs(title: str, worlds: dict[str, str], bits: str, seeds: int) -> str:
+def _runs(title: str, worlds: Sequence[str], bits: Sequence[int], seeds: int) -> str:
     return f"""
 title = "{title}"
 seeds = {seeds}
@@ -98,9 +113,10 @@ n_train = 300
 n_queries = 50
 n_seen_queries = 50
 k = 100
+unlabelled = true
 [quick.vary]
-bits = [32]
-coder = ["floats", "PCA signs"]
+bits = [32, 64]
+coder = ["floats", "PQ", "PCA signs"]
 """
 
 
@@ -117,15 +133,17 @@ EXPERIMENTS = (
         "rivals-clipart",
         _runs("Drawings, EfficientNet-Lite0", DRAWINGS, MAIN, 5),
         "Drawings of the Open Clip Art Library, far from the photographs that the network was "
-        "trained on; each seed hides three categories.",
+        "trained on: 2,242 drawings of 40 categories, of which each seed hides eight, with all 1,280 "
+        "features.",
         show,
         kinds=(EqualBytes,),
     ),
     About(
         "rivals-lite2",
         _runs("EfficientNet-Lite2", LITE2, SHORT, 2),
-        "The same worlds through a larger network. There are no pictures of Tiny-ImageNet at hand "
-        "to extract its features from.",
+        "The same worlds through a larger network; CIFAR-10 reduced to 256 dimensions by the "
+        "principal axes of the training pictures. There are no pictures of Tiny-ImageNet at hand to extract "
+        "its features from.",
         show,
         kinds=(EqualBytes,),
     ),
