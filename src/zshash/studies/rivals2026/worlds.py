@@ -133,8 +133,8 @@ EXPERIMENTS = (
         "rivals-clipart",
         _runs("Drawings, EfficientNet-Lite0", DRAWINGS, MAIN, 5),
         "Drawings of the Open Clip Art Library, far from the photographs that the network was "
-        "trained on: 2,242 drawings of 40 categories, of which each seed hides eight, with all 1,280 "
-        "features.",
+        "trained on: 2,242 drawings of 40 categories, of which each seed hides eight, with all "
+        "1,280 features.",
         show,
         kinds=(EqualBytes,),
     ),
@@ -142,8 +142,8 @@ EXPERIMENTS = (
         "rivals-lite2",
         _runs("EfficientNet-Lite2", LITE2, SHORT, 2),
         "The same worlds through a larger network; CIFAR-10 reduced to 256 dimensions by the "
-        "principal axes of the training pictures. There are no pictures of Tiny-ImageNet at hand to extract "
-        "its features from.",
+        "principal axes of the training pictures. There are no pictures of Tiny-ImageNet at hand "
+        "to extract its features from.",
         show,
         kinds=(EqualBytes,),
     ),
