@@ -115,7 +115,7 @@ def test_compare(features, tmp_path):
     assert done.exit_code == 0, done.output
     assert "Hidden: four; 300 training samples, 30 queries" in done.output
     assert "2 seeds. KSH: n_anchors=40." in done.output
-    assert "|  | learns from | 16 bits | 32 bits |" in done.output
+    assert "|  | learns from | 16 bits, 2 bytes | 32 bits, 4 bytes |" in done.output
     assert (tmp_path / "table.md").read_text() == done.stdout
     found = json.loads(call(*arguments, "--json").stdout)
     assert found == json.loads((tmp_path / "table.json").read_text())

@@ -49,9 +49,8 @@ def test_summary_and_tables(records):
     text = to_markdown(records)
     assert "## digits\n\nHidden: four; 500 training samples, 40 queries, 1757 samples" in text
     assert "2 seeds. ITQ: n_iter=5." in text
-    header = (
-        "|  | learns from | 16 bits | 32 bits |\n| --- | --- | --- | --- |\n| ITQ | features | "
-    )
+    header = "|  | learns from | 16 bits, 2 bytes | 32 bits, 4 bytes |"
+    header = f"{header}\n| --- | --- | --- | --- |\n| ITQ | features | "
     assert f"### MAP@100\n\n{header}" in text
     real_valued = "### MAP@100, real-valued queries"
     assert f"{real_valued}\n\n{header}" in text
@@ -160,7 +159,7 @@ def test_tables_of_three_kinds_of_queries(features):
     contest = make_contest(str(features), METHODS, [16], [], unseen=("four", "six"), **sizes)
     text = to_markdown(list(compare([contest], range(2))))
     for title in ("among hidden categories alone", "of seen queries"):
-        assert f"### MAP@100 {title}\n\n|  | learns from | 16 bits |" in text
+        assert f"### MAP@100 {title}\n\n|  | learns from | 16 bits, 2 bytes |" in text
     assert "1757 samples in the database, 30 seen queries; mean" in text
     assert "With unlabelled pictures" not in text
     pooled = make_contest(

@@ -15,10 +15,11 @@ from zshash.evaluation.report.inline import plain
 from zshash.evaluation.running import available_cores
 from zshash.hashing.registry import METHODS
 from zshash.scale import DeviceError
-from zshash.studies import mth2026, names2026
+from zshash.studies import mth2026, names2026, rivals2026
 from zshash.studies.configuration import Study
 from zshash.studies.data import Sources
 from zshash.studies.experiments import Changes, Experiment
+from zshash.studies.pages import PageReproduction
 from zshash.studies.reproduction import PaperReproduction, Reproduction
 from zshash.studies.zsh2016 import STUDY
 
@@ -27,6 +28,7 @@ __all__ = ["reproduce"]
 ALL_METHODS = "all"
 MTH = "mth"
 OF_THE_PAPER = ("methods", "bits", "data", "training", "files")
+ALONE = (names2026, rivals2026)  # studies whose experiments stand on a page of their own
 
 
 @click.command()
@@ -43,8 +45,8 @@ OF_THE_PAPER = ("methods", "bits", "data", "training", "files")
     type=OutputFile(is_stem=True),
     help="Files to write: NAME.md, NAME.html and the folder NAME; for mth NAME.json, "
     "NAME-tables.md and NAME-tradeoff.svg. Runs that are stored there are not run again.  "
-    "[default: reproduction, with --quick reproduction-quick; for mth transfer, for any-name and "
-    "name-baselines their own names, each with -quick, too]",
+    "[default: reproduction, with --quick reproduction-quick; for mth transfer, for any-name, "
+    "name-baselines and rivals their own names, each with -quick, too]",
 )
 @click.option(
     "--seeds",
@@ -126,7 +128,8 @@ def reproduce(
     mth is the study behind the method MTH: every method, with each category hidden in turn. It
     takes days, so --all leaves it out, and no other experiment can be named with it. The same
     holds for any-name, searches by names that nobody labelled, and for name-baselines, which
-    compares them with related work; both take hours.
+    compares them with related work; both take hours. rivals, rivals-clipart and rivals-lite2
+    compare all methods and quantisers at equal bytes; they, too, are named without others.
     """
     if listing:
         _print_list()
@@ -186,21 +189,26 @@ def _reproduction(
     _refuse_same_names([experiment.name for experiment in chosen])
     _refuse_useless(wanted, chosen)
     sources = Sources(files, progress=True)
-    if study is names2026.STUDY:
-        stem = _output(output, chosen[0].name, wanted.quick)
-        return names2026.NamesReproduction(chosen, stem, sources, fresh, study.names)
+    for own in ALONE:
+        if study is own.STUDY:
+            stem = _output(output, chosen[0].name, wanted.quick)
+            text = own.TITLE, own.PREFACE
+            return PageReproduction(chosen, stem, sources, fresh, study.names, *text)
     stem = _output(output, "reproduction", wanted.quick)
     return PaperReproduction(chosen, stem, sources, fresh, study.names)
 
 
 def _study_of(experiments: tuple[str, ...], everything: bool) -> Study:
     """The study that has these experiments; a user's own are read as those of the paper."""
-    named = set(experiments) & set(names2026.STUDY.names)
-    if named and (everything or set(experiments) != named):
-        raise click.UsageError(
-            f"{min(named)} is a study of its own: name no other experiment with it"
-        )
-    return names2026.STUDY if named else STUDY
+    for own in ALONE:
+        named = set(experiments) & set(own.STUDY.names)
+        if named and (everything or set(experiments) != named):
+            raise click.UsageError(
+                f"{min(named)} is a study of its own: name no other experiment with it"
+            )
+        if named:
+            return own.STUDY
+    return STUDY
 
 
 def _print_report(work: Reproduction, as_json: bool, report_only: bool) -> None:
@@ -294,7 +302,7 @@ def _run(work: Reproduction, jobs: int) -> None:
 
 
 def _print_list() -> None:
-    for study in (STUDY, names2026.STUDY):
+    for study in (STUDY, *(own.STUDY for own in ALONE)):
         for name in study.names:
             experiment = study.read(name)
             n_runs = len(experiment.tasks) * experiment.seeds

@@ -1,5 +1,6 @@
 """Tables of many runs: a row for each method, a column for each code length."""
 
+import math
 from collections.abc import Sequence
 
 from zshash.evaluation import runs
@@ -8,7 +9,7 @@ from zshash.evaluation.report.markdown import table
 from zshash.evaluation.tasks import Record
 from zshash.hashing.registry import LABEL, METHODS, PAIRWISE, SEMANTIC, UNSUPERVISED
 
-__all__ = ["summary", "to_json", "to_markdown"]
+__all__ = ["LEARNS_FROM", "size", "summary", "to_json", "to_markdown"]
 
 LEARNS_FROM = {UNSUPERVISED: "features", PAIRWISE: "pairs", LABEL: "labels", SEMANTIC: "names"}
 TITLE = """# Comparison of hashing methods
@@ -127,7 +128,16 @@ def _table(rows: Sequence[Record], key: str) -> str:
         ]
         for name in names
     ]
-    return table(["", "learns from", *(f"{bits} bits" for bits in lengths)], lines)
+    return table(["", "learns from", *map(size, lengths)], lines)
+
+
+def size(bits: int) -> str:
+    """Bits of a code, and the bytes that it takes.
+
+    >>> size(64), size(12)
+    ('64 bits, 8 bytes', '12 bits, 2 bytes')
+    """
+    return f"{bits} bits, {math.ceil(bits / 8)} bytes"
 
 
 def _score(row: Record, key: str) -> float:

@@ -9,9 +9,11 @@ experiment → tasks → plan → runs on disk → findings → report
 ``planning``            the runs that the store does not have yet
 ``reproduction``        a study with its store and its report, as the command line uses it
 ``configuration``       experiments as configurations in TOML, also a user's own
+``pages``               the page of a study that has no claims to judge
 ``zsh2016``             the experiments of the zero-shot hashing paper
 ``mth2026``             the study behind MTH
 ``names2026``           search by the names of hidden categories, and the related work
+``rivals2026``          all methods and quantisers at the same number of bytes
 ``demo``                the demonstration on handwritten digits
 ======================  ==================================================================
 """

@@ -16,9 +16,10 @@ __all__ = [
     "refuse_unknown",
 ]
 
-WORDS = {"data", "method", "extractor", "training", "pictures", "rule"}
+WORDS = {"data", "method", "extractor", "training", "pictures", "rule", "coder"}
+FLAGS = {"in_turn", "unlabelled"}
 LISTS = {"labels", "known_to", "unseen", "tags"}
-LEAST = {"bits": 8, "radius": 0, "n_labelled": 0, "pool": 0}
+LEAST = {"bits": 8, "radius": 0, "n_labelled": 0, "pool": 0, "n_seen_queries": 0, "reduced": 0}
 
 
 def refuse_unknown(
@@ -40,6 +41,10 @@ def checked(origin: str, key: str, value: Any) -> Any:
     if key in WORDS:
         if not isinstance(value, str) or not value:
             raise DataError(f"{origin}: {key} is {value!r}, and must be a text")
+        return value
+    if key in FLAGS:
+        if not isinstance(value, bool):
+            raise DataError(f"{origin}: {key} is {value!r}, and must be true or false")
         return value
     if key in LISTS and isinstance(value, list):
         if not all(isinstance(item, str) for item in value):

@@ -6,14 +6,18 @@ import pytest
 
 from zshash.evaluation.runs import RunFolder
 from zshash.studies.data import Sources
-from zshash.studies.names2026 import STUDY, NamesReproduction
+from zshash.studies.names2026 import PREFACE, STUDY, TITLE
+from zshash.studies.pages import PageReproduction
 
 DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.mark.parametrize("name", STUDY.names)
 def test_runs_render_to_the_committed_page(name, tmp_path, monkeypatch):
-    work = NamesReproduction([STUDY.read(name)], tmp_path / name, Sources(), False, STUDY.names)
+    text = TITLE, PREFACE
+    work = PageReproduction(
+        [STUDY.read(name)], tmp_path / name, Sources(), False, STUDY.names, *text
+    )
     monkeypatch.setitem(work.__dict__, "store", RunFolder(DOCS / name / "runs"))
     work.report()
     assert (tmp_path / f"{name}.md").read_text() == (DOCS / f"{name}.md").read_text()

@@ -5,6 +5,6 @@ dataset → `cases` (who is hidden) → `rules` (baselines, with `choosing`) →
 ``baselines`` has a file for each paper.
 """
 
-from zshash.studies.names2026.study import STUDY, NamesReproduction
+from zshash.studies.names2026.study import PREFACE, STUDY, TITLE
 
-__all__ = ["STUDY", "NamesReproduction"]
+__all__ = ["PREFACE", "STUDY", "TITLE"]

@@ -1,4 +1,8 @@
-"""What an engineer would take today for a few bytes a picture, beside hash functions.
+"""All methods and quantisers at the same number of bytes, on three worlds and two networks.
 
-quantisers and preparations of features → scoring by the protocol of hash functions
+worlds (data, who is hidden) × `coding` (a method or a quantiser) → runs → `tables`, `charts`
 """
+
+from zshash.studies.rivals2026.study import PREFACE, STUDY, TITLE
+
+__all__ = ["PREFACE", "STUDY", "TITLE"]

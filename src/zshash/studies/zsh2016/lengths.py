@@ -11,6 +11,7 @@ from zshash.evaluation.report.document import (
     Text,
 )
 from zshash.evaluation.statistics import signed
+from zshash.evaluation.tables import size
 from zshash.studies.claims import by_majority, by_parts, is_above_zero
 from zshash.studies.experiments import Check
 from zshash.studies.findings import Findings
@@ -43,7 +44,7 @@ def retrieval(found: Findings, published: Published | None = None) -> list[Block
 
 def scores(found: Findings, titles: dict[str, str], published: Published) -> list[Block]:
     """A plot of all scores, a table of each score, and text on methods beyond the paper."""
-    heads = ["", *(f"{bits} bits" for bits in found.along("bits"))]
+    heads = ["", *map(size, found.along("bits"))]
     panels = [Lines(text, "bits", "", _lines(found, key)) for key, text in titles.items()]
     methods = found.along("method")
     alt = f"{' and '.join(titles.values())} of {', '.join(methods)} by code length"

@@ -1,0 +1,80 @@
+"""Charts: MAP against bytes, and against the time that a fit takes."""
+
+from pathlib import Path
+
+from zshash.evaluation.report.document import Block, Line, Lines, Plot
+from zshash.evaluation.runs import Result
+from zshash.evaluation.statistics import error_of, mean
+from zshash.studies.findings import Findings
+
+__all__ = ["charts", "world"]
+
+CHART_BITS = 64
+MOST_LINES = 8  # more can not be told apart
+
+
+def charts(found: Findings) -> list[Block]:
+    """A panel for each world: the best coders by bytes, and all coders by seconds."""
+    name = found.experiment.name
+    blocks: list[Block] = []
+    lengths = [panel for data in found.along("data") for panel in _by_bytes(found, data)]
+    if lengths:
+        alt = "MAP of hidden queries over the bytes of a code, a panel for each world"
+        blocks.append(Plot(f"{name}-bytes", lengths, alt))
+    times = [panel for data in found.along("data") for panel in _by_time(found, data)]
+    if times:
+        alt = f"MAP of hidden queries at {CHART_BITS // 8} bytes over the seconds of the fit"
+        blocks.append(Plot(f"{name}-time", times, alt))
+    return blocks
+
+
+def _by_bytes(found: Findings, data: str) -> list[Lines]:
+    """MAP over bytes of MTH and the best others, with unlabelled pictures where these were run."""
+    own = found.where(data=data, unlabelled=True in found.along("unlabelled"))
+    names = _best(own)
+    lines = [_line(own, name) for name in names]
+    title = f"{world(data)}: hidden queries"
+    if not lines or max(len(line.x) for line in lines) < 2:
+        return []
+    return [Lines(title, "bytes", "MAP, real-valued queries", lines, log_x=True)]
+
+
+def _best(found: Findings) -> list[str]:
+    """Names of the coders with the best means, the best first."""
+    scores: dict[str, list[float]] = {}
+    for result in found.results:
+        scores.setdefault(result.task.name, []).extend(result.values("map_real"))
+    known = {name: mean(values) for name, values in scores.items() if values}
+    return sorted(known, key=lambda name: -known[name])[:MOST_LINES]
+
+
+def _line(found: Findings, name: str) -> Line:
+    own = [result for result in found.results if result.task.name == name]
+    by_size = {mean(r.values("bytes")): r.values("map_real") for r in own if r.values("bytes")}
+    sizes = sorted(by_size)
+    means = [mean(by_size[size]) for size in sizes]
+    errors = [error_of(by_size[size]) for size in sizes]
+    return Line(name, sizes, means, errors, name.startswith("MTH"))
+
+
+def _by_time(found: Findings, data: str) -> list[Lines]:
+    own = found.where(data=data, bits=CHART_BITS, unlabelled=False)
+    known = [result for result in own.results if result.values("fit_seconds")]
+    lines = [_point(result) for result in known]
+    title = f"{world(data)}: {CHART_BITS // 8} bytes"
+    return [Lines(title, "seconds of a fit", "MAP", lines, log_x=True)] if lines else []
+
+
+def _point(result: Result) -> Line:
+    seconds, score = (mean(result.values(key)) for key in ("fit_seconds", "map_real"))
+    return Line(result.task.name, [seconds], [score], emphasis=result.task.name.startswith("MTH"))
+
+
+def world(data: str) -> str:
+    """A text for a data set.
+
+    >>> world("features/tiny100_lite0_pca256.npz")
+    'tiny100, Lite0'
+    """
+    name, *network = Path(data).stem.split("_")
+    return ", ".join([name, *(part.title() for part in network[:1])])

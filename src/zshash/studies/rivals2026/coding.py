@@ -1,0 +1,139 @@
+"""A method or a quantiser at a number of bytes, scored for three kinds of queries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zshash.datasets import DataError, Dataset, Split
+from zshash.evaluation.protocol import OTHERS, Protocol, fit_setup, score
+from zshash.evaluation.tasks import Record
+from zshash.hashing.registry import METHODS
+from zshash.hashing.steps.linear import along, spectrum
+from zshash.hashing.steps.rows import Rows
+from zshash.studies.data import Sources
+from zshash.studies.rivals2026.coders import CODERS, score_coder
+from zshash.studies.rivals2026.quantisers import Vectors
+from zshash.studies.tasks import ZeroShot
+
+__all__ = ["EqualBytes"]
+
+SCORES = ("map", "map_real", "precision", *OTHERS, "bytes", "fit_seconds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EqualBytes(ZeroShot):
+    """Learn codes of ``bits / 8`` bytes a picture, and score how well they retrieve.
+
+    Attributes
+    ----------
+    coder : str
+        Name of a quantiser in `CODERS`; empty for the method that `method` names.
+    in_turn : bool
+        Whether each seed hides one of the categories `unseen`, in turn.
+    n_seen_queries : int
+        Number of queries of seen categories.
+    unlabelled : bool
+        Whether all pictures of the database may be learned from, without their labels.
+    reduced : int
+        Number of principal axes of the training samples that features are reduced to; 0 keeps them.
+    """
+
+    coder: str = ""
+    in_turn: bool = False
+    n_seen_queries: int = 0
+    unlabelled: bool = False
+    reduced: int = 0
+
+    kind: ClassVar[str] = "equal-bytes"
+
+    def __post_init__(self) -> None:
+        if self.coder and self.coder not in CODERS:
+            raise DataError(f"{self.coder!r} is no quantiser: there are {', '.join(CODERS)}")
+
+    @property
+    def name(self) -> str:
+        """Name of the coder in tables: the quantiser, or the method with changed parameters."""
+        if self.coder:
+            return self.coder
+        changed = [str(value) for value in self.parameters.values() if self.method == "MTH"]
+        return " ".join([self.method, *changed])
+
+    @property
+    def label(self) -> str:
+        """Coder and bytes."""
+        return f"{self.name}, {self.bits // 8} bytes"
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether codes are compared by Hamming distance."""
+        return not self.coder or CODERS[self.coder].is_binary
+
+    @property
+    def learns_from(self) -> str:
+        """What the coder is told of its training pictures: a kind of method, or "" for nothing."""
+        return "unsupervised" if self.coder else METHODS[self.method].kind
+
+    def facts(self) -> Record:
+        """All fields that decide the scores; a quantiser has no method and no label sources."""
+        facts = super().facts()
+        unused = ("method", "parameters", "labels", "known_to") if self.coder else ("coder",)
+        return {key: own for key, own in facts.items() if key not in unused}
+
+    def path(self) -> Any:
+        """Path of the file of runs, below the folder of all runs."""
+        usual = super().path()
+        digest = usual.stem.rsplit("-", 1)[1]
+        name = self.name.replace(" ", "_").replace(",", "")
+        return usual.with_name(f"{name}-{self.bits}-{digest}.json")
+
+    def protocol(self, dataset: Dataset) -> Protocol:
+        """The protocol of the first seed."""
+        return self.protocol_of(dataset, 0)
+
+    def protocol_of(self, dataset: Dataset, seed: int) -> Protocol:
+        """The protocol of one seed, with the numbers of the hidden categories."""
+        whole = super().protocol(dataset)
+        hidden = whole.unseen
+        if self.in_turn:
+            hidden = [int(hidden[seed % len(hidden)])]
+        more = {"n_seen_queries": self.n_seen_queries, "unlabelled": self.unlabelled}
+        return replace(whole, unseen=hidden, **more)
+
+    def run(self, seed: int, sources: Sources) -> Record:
+        """MAP of one seed's split, for all kinds of queries."""
+        dataset = self.dataset(sources)
+        protocol = self.protocol_of(dataset, seed)
+        split = protocol.split(dataset, seed)
+        if self.reduced:
+            dataset = replace(dataset, X=reduced(dataset.X, split.train, self.reduced))
+        found = self._scores(dataset, split, protocol, seed)
+        return {
+            "seed": seed,
+            **_rounded(found),
+            "unseen": [dataset.names[number] for number in split.unseen],
+            "n_train": len(split.train),
+            "n_pool": len(split.pool) if self.unlabelled else 0,
+            "n_database": len(split.database),
+        }
+
+    def _scores(
+        self, dataset: Dataset, split: Split, protocol: Protocol, seed: int
+    ) -> Mapping[str, float]:
+        if self.coder:
+            return score_coder(CODERS[self.coder], dataset, split, protocol, self.bits // 8, seed)
+        hasher, seconds = fit_setup(dataset, self.setup(), split, seed, unlabelled=self.unlabelled)
+        found = score(dataset, hasher, split, protocol)
+        return {**found, "bytes": self.bits // 8, "fit_seconds": seconds}
+
+
+def reduced(X: Vectors, rows: NDArray[np.int64], n: int) -> Vectors:
+    """Features along the first `n` principal axes of some rows."""
+    found = spectrum(Rows(X[rows]))
+    return along(X, found.mean, found.axes[:, :n])
+
+
+def _rounded(scores: Mapping[str, float]) -> dict[str, float]:
+    return {key: round(float(scores[key]), 6) for key in SCORES if key in scores}

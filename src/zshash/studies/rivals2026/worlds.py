@@ -1,0 +1,150 @@
+"""The experiments: three worlds seen by one network, and two of them by a second one."""
+
+from collections.abc import Sequence
+
+from zshash.hashing.registry import METHODS
+from zshash.studies.experiments import About
+from zshash.studies.rivals2026.coders import CODERS
+from zshash.studies.rivals2026.coding import EqualBytes
+from zshash.studies.rivals2026.tables import show
+
+__all__ = ["EXPERIMENTS"]
+
+EFFORTS = "best", "fast"
+
+CIFAR10 = """
+unseen = ["truck", "cat", "airplane", "ship", "deer"]
+in_turn = true
+n_train = 10_000
+n_queries = 1000
+n_seen_queries = 1000
+k = 5000
+labels = ["words/huang2012_50d.txt"]
+"""
+TINY = """
+unseen = 10
+n_train = 10_000
+n_queries = 500
+n_seen_queries = 500
+k = 1000
+labels = ["wordnet"]
+"""
+CLIPART = """
+data = "clipart"
+unseen = 8
+n_train = 1000
+n_queries = 100
+n_seen_queries = 100
+k = 100
+labels = ["wordnet"]
+"""
+PHOTOS = (
+    f'data = "features/cifar10_lite0_pca256.npz"{CIFAR10}',
+    f'data = "features/tiny100_lite0_pca256.npz"{TINY}',
+)
+DRAWINGS = (CLIPART,)
+LARGER = 'extractor = "efficientnet-lite2"\n'
+LITE2 = (f'{LARGER}data = "cifar10"\nreduced = 256{CIFAR10}', f"{LARGER}{CLIPART}")
+MAIN, SHORT, LONG = [32, 64, 128], [64], [128]
+
+LARGE = "RaBitQ, whitened"  # its two numbers leave no byte for bits in shorter codes
+RIVALS = [name for name in METHODS if name != "MTH"]
+
+
+def _parts(worlds: Sequence[str], bits: Sequence[int]) -> str:
+    """All coders on these worlds, each inductive and, where it can, with unlabelled pictures."""
+    return "".join(
+        _part(world, unlabelled, own, varied)
+        for world in worlds
+        for unlabelled in (False, True)
+        for own, varied in _coders(unlabelled, bits)
+    )
+
+
+def _coders(unlabelled: bool, bits: Sequence[int]) -> list[tuple[Sequence[int], str]]:
+    """Code lengths and coders of each part: MTH with both efforts, methods, quantisers."""
+    methods = [own for own in RIVALS if METHODS[own].estimator.learns_unlabelled or not unlabelled]
+    coders = [name for name, own in CODERS.items() if not (unlabelled and own.needs_labels)]
+    usual = [name for name in coders if name != LARGE]
+    long = [length for length in LONG if length in bits]
+    efforts = [f'method = ["MTH"]\nparameters = [{{ effort = "{own}" }}]' for own in EFFORTS]
+    parts = [(bits, own) for own in (*efforts, f"method = {methods}", f"coder = {usual}")]
+    return [*parts, (long, f'coder = ["{LARGE}"]')] if long else parts
+
+
+def _part(world: str, unlabelled: bool, bits: Sequence[int], varied: str) -> str:
+    return f"""
+[[parts]]
+task = "equal-bytes"
+unlabelled = {str(unlabelled).lower()}
+{world}
+[parts.vary]
+bits = {list(bits)}
+{varied}
+"""
+
+
+def _runs(title: str, worlds: Sequence[str], bits: Sequence[int], seeds: int) -> str:
+    return f"""
+title = "{title}"
+seeds = {seeds}
+quick_seeds = 1
+
+[parameters.KSH]
+n_anchors = 1000
+{_parts(worlds, bits)}
+[[quick]]
+task = "equal-bytes"
+data = "digits"
+unseen = 2
+n_train = 300
+n_queries = 50
+n_seen_queries = 50
+k = 100
+[quick.vary]
+bits = [32]
+method = ["MTH", "ITQ", "LSH"]
+
+[[quick]]
+task = "equal-bytes"
+data = "digits"
+unseen = 2
+n_train = 300
+n_queries = 50
+n_seen_queries = 50
+k = 100
+unlabelled = true
+[quick.vary]
+bits = [32, 64]
+coder = ["floats", "PQ", "PCA signs"]
+"""
+
+
+EXPERIMENTS = (
+    About(
+        "rivals",
+        _runs("Photographs, EfficientNet-Lite0", PHOTOS, MAIN, 5),
+        "CIFAR-10 (each seed hides one of five categories) and 100 categories of Tiny-ImageNet "
+        "(each seed hides ten), features reduced to 256 dimensions.",
+        show,
+        kinds=(EqualBytes,),
+    ),
+    About(
+        "rivals-clipart",
+        _runs("Drawings, EfficientNet-Lite0", DRAWINGS, MAIN, 5),
+        "Drawings of the Open Clip Art Library, far from the photographs that the network was "
+        "trained on: 2,242 drawings of 40 categories, of which each seed hides eight, with all "
+        "1,280 features.",
+        show,
+        kinds=(EqualBytes,),
+    ),
+    About(
+        "rivals-lite2",
+        _runs("EfficientNet-Lite2", LITE2, SHORT, 2),
+        "The same worlds through a larger network; CIFAR-10 reduced to 256 dimensions by the "
+        "principal axes of the training pictures. There are no pictures of Tiny-ImageNet at hand "
+        "to extract its features from.",
+        show,
+        kinds=(EqualBytes,),
+    ),
+)
