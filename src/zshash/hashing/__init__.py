@@ -1,9 +1,13 @@
 """Methods that learn a hash function, one file per paper."""
 
 from zshash.hashing.agh import AGH
+from zshash.hashing.bihalf import BiHalf
 from zshash.hashing.cosdish import COSDISH
+from zshash.hashing.csq import CSQ
 from zshash.hashing.dgh import DGH
+from zshash.hashing.dpn import DPN
 from zshash.hashing.files import ModelError, load, read_header, save
+from zshash.hashing.greedyhash import GreedyHash
 from zshash.hashing.imh import IMH
 from zshash.hashing.itq import CCAITQ, ITQ
 from zshash.hashing.ksh import KSH
@@ -11,6 +15,7 @@ from zshash.hashing.lfh import LFH
 from zshash.hashing.lsh import LSH
 from zshash.hashing.mlh import MLH
 from zshash.hashing.mth import MTH
+from zshash.hashing.orthohash import OrthoHash
 from zshash.hashing.registry import Method, methods
 from zshash.hashing.sdh import SDH
 from zshash.hashing.spectral import SpectralHashing
@@ -21,7 +26,9 @@ __all__ = [
     "AGH",
     "CCAITQ",
     "COSDISH",
+    "CSQ",
     "DGH",
+    "DPN",
     "IMH",
     "ITQ",
     "KSH",
@@ -32,8 +39,11 @@ __all__ = [
     "SDH",
     "SSH",
     "ZSH",
+    "BiHalf",
+    "GreedyHash",
     "Method",
     "ModelError",
+    "OrthoHash",
     "SpectralHashing",
     "load",
     "methods",

@@ -39,8 +39,9 @@ from zshash.hashing.steps import pool
 from zshash.hashing.steps.dcc import sum_by_class
 from zshash.hashing.steps.distillation import Distillation, Training
 from zshash.hashing.steps.imagination import Batches
+from zshash.hashing.steps.kinds import NetworkHasher
 from zshash.hashing.steps.linear import ridge, spectrum
-from zshash.hashing.steps.networks import Weights, random_units
+from zshash.hashing.steps.networks import random_units
 from zshash.hashing.steps.rotations import rotate_to_signs
 from zshash.hashing.steps.samples import Samples
 from zshash.hashing.steps.statistics import open_statistics
@@ -76,7 +77,7 @@ USUAL, LARGE = 10_000, 50_000  # numbers of samples between which steps grow
 EFFORTS = {"best": Effort(1024, 2048, 600, 1e-3, 50), "fast": Effort(512, 1024, 100, 3e-3, 20)}
 
 
-class MTH(SemanticHasher):
+class MTH(NetworkHasher, SemanticHasher):
     """Metric-transfer hashing: codes whose neighbourhoods also hold for unseen categories.
 
     It learns from labelled samples and from samples that nobody labelled (−1, None, "" or a row of
@@ -272,17 +273,6 @@ class MTH(SemanticHasher):
     def _n_live(self):
         """Number of bits that tell samples apart."""
         return round(self.n_bits - self.lookup * max(0, self.n_bits - LOOKUP_BITS))
-
-    def _keep(self, weights):
-        """Set the fitted hash function."""
-        names = ("linear_", "bias_", "units_", "unit_bias_", "outputs_")
-        for name, array in zip(names, weights, strict=True):
-            self._check_finite(array)
-            setattr(self, name, np.ascontiguousarray(array, dtype=np.float32))
-
-    def weights(self) -> Weights:
-        """The fitted network."""
-        return Weights(self.linear_, self.bias_, self.units_, self.unit_bias_, self.outputs_)
 
     def projector(self) -> Projector:
         """The function from a block of prepared features to its projections."""

@@ -8,9 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from zshash._extras import is_installed
 from zshash.hashing.agh import AGH
+from zshash.hashing.bihalf import BiHalf
 from zshash.hashing.cosdish import COSDISH
+from zshash.hashing.csq import CSQ
 from zshash.hashing.dgh import DGH
+from zshash.hashing.dpn import DPN
+from zshash.hashing.greedyhash import GreedyHash
 from zshash.hashing.hasher import Hasher
 from zshash.hashing.imh import IMH
 from zshash.hashing.itq import CCAITQ, ITQ
@@ -19,9 +24,11 @@ from zshash.hashing.lfh import LFH
 from zshash.hashing.lsh import LSH
 from zshash.hashing.mlh import MLH
 from zshash.hashing.mth import MTH
+from zshash.hashing.orthohash import OrthoHash
 from zshash.hashing.sdh import SDH
 from zshash.hashing.spectral import SpectralHashing
 from zshash.hashing.ssh import SSH
+from zshash.hashing.steps.heads import EXTRA
 from zshash.hashing.zsh import ZSH
 
 UNSUPERVISED, PAIRWISE, LABEL, SEMANTIC = "unsupervised", "pairwise", "label", "semantic"
@@ -42,6 +49,8 @@ class Method:
     citation : str
     grid : mapping
         Values worth trying, by parameter.
+    extra : str
+        The extra of zshash that a fit needs, or "". A fitted one needs nothing.
     """
 
     estimator: type[Hasher]
@@ -49,6 +58,7 @@ class Method:
     kind: str
     citation: str
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    extra: str = ""
 
     @property
     def name(self) -> str:
@@ -61,6 +71,11 @@ class Method:
         parameters: dict[str, Any] = self.estimator().get_params()
         return parameters
 
+    @property
+    def is_available(self) -> bool:
+        """Whether all that a fit needs is installed."""
+        return not self.extra or is_installed(self.extra)
+
 
 def methods() -> dict[str, Method]:
     """All methods by name, the zero-shot ones first and then from the newest to the oldest.
@@ -69,7 +84,7 @@ def methods() -> dict[str, Method]:
     --------
     >>> import zshash
     >>> [name for name, method in zshash.methods().items() if method.kind == "label"]
-    ['SDH', 'CCAITQ']
+    ['OrthoHash', 'CSQ', 'DPN', 'GreedyHash', 'SDH', 'CCAITQ']
     >>> zshash.methods()["KSH"].parameters["n_anchors"]
     300
     """
@@ -95,6 +110,51 @@ _ALL = (
             "imaginary": (0.0, 0.25, 0.5),
             "novelty": (0.0, 0.03, 0.1),
         },
+    ),
+    Method(
+        OrthoHash,
+        2021,
+        LABEL,
+        "J. T. Hoe, K. W. Ng, T. Zhang, C. S. Chan, Y.-Z. Song, T. Xiang: One Loss for All: Deep "
+        "Hashing with a Single Cosine Similarity based Learning Objective. NeurIPS 2021",
+        {"margin": (0.0, 0.2, 0.5), "scale": (4.0, 8.0, 16.0), "n_units": (0, 1024)},
+        EXTRA,
+    ),
+    Method(
+        BiHalf,
+        2021,
+        UNSUPERVISED,
+        "Y. Li, J. van Gemert: Deep Unsupervised Image Hashing by Maximizing Bit Entropy. AAAI "
+        "2021",
+        {"gamma": (1.0, 6.0, 30.0), "n_units": (0, 1024)},
+        EXTRA,
+    ),
+    Method(
+        CSQ,
+        2020,
+        LABEL,
+        "L. Yuan, T. Wang, X. Zhang, F. E. Tay, Z. Jie, W. Liu, J. Feng: Central Similarity "
+        "Quantization for Efficient Image and Video Retrieval. CVPR 2020",
+        {"lam": (1e-4, 1e-2, 1.0), "weight_decay": (5e-4, 5e-3, 5e-2), "n_units": (0, 1024)},
+        EXTRA,
+    ),
+    Method(
+        DPN,
+        2020,
+        LABEL,
+        "L. Fan, K. W. Ng, C. Ju, T. Zhang, C. S. Chan: Deep Polarized Network for Supervised "
+        "Learning of Accurate Binary Hashing Codes. IJCAI 2020",
+        {"adaptive": (False, True), "margin": (0.5, 1.0, 2.0), "n_units": (0, 1024)},
+        EXTRA,
+    ),
+    Method(
+        GreedyHash,
+        2018,
+        LABEL,
+        "S. Su, C. Zhang, K. Han, Y. Tian: Greedy Hash: Towards Fast Optimization for Accurate "
+        "Hash Coding in CNN. NeurIPS 2018",
+        {"supervised": (True, False), "alpha": (0.01, 0.1, 1.0), "n_units": (0, 1024)},
+        EXTRA,
     ),
     Method(
         COSDISH,

@@ -1,4 +1,4 @@
-"""The three kinds of hash function that several methods share.
+"""The four kinds of hash function that several methods share.
 
 ==================  ========================================================================
 kind                bits are the signs of
@@ -6,6 +6,7 @@ kind                bits are the signs of
 `LinearHasher`      (x − mean) W
 `KernelHasher`      φ(x) P, φ(x) the similarities of x to anchors
 `AnchorGraphHasher` z(x) E, z(x) the weights of x on its nearest anchors
+`NetworkHasher`     u(x), a linear map and a hidden layer of units
 ==================  ========================================================================
 """
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from zshash.hashing.hasher import Hasher, Projector, SupervisedHasher, check_choice, check_number
 from zshash.hashing.steps.anchor_graph import Anchors, nearest_anchors, weigh, width
 from zshash.hashing.steps.anchors import AnchorKernel, choose_anchors, mean_squared_distance
+from zshash.hashing.steps.networks import Weights
 
 WITHOUT_LIMIT = "a method without this limit such as LSH, SpectralHashing or AGH"
 
@@ -131,3 +133,33 @@ class AnchorGraphHasher(Hasher):
         used, indices = np.unique(indices, return_inverse=True)
         self.anchors_, self.sigma_ = anchors[used], width(distances)
         return weigh(distances, indices.reshape(distances.shape), len(used), self.sigma_)
+
+
+class NetworkHasher(Hasher):
+    """A method whose fit ends in the weights of a network (see `networks`), float32.
+
+    They are ``linear_`` (d, n_bits), ``bias_``, ``units_`` (d, h), ``unit_bias_`` and ``outputs_``
+    (h, n_bits).
+    """
+
+    linear_: NDArray[np.float32]
+    bias_: NDArray[np.float32]
+    units_: NDArray[np.float32]
+    unit_bias_: NDArray[np.float32]
+    outputs_: NDArray[np.float32]
+
+    def weights(self) -> Weights:
+        """The fitted network."""
+        return Weights(self.linear_, self.bias_, self.units_, self.unit_bias_, self.outputs_)
+
+    def projector(self) -> Projector:
+        """The function from a block of prepared features to u(x)."""
+        weights = self.weights()
+        return lambda X: weights.outputs(X, weights.hidden(X))
+
+    def _keep(self, weights):
+        """Set the fitted hash function."""
+        names = ("linear_", "bias_", "units_", "unit_bias_", "outputs_")
+        for name, array in zip(names, weights, strict=True):
+            self._check_finite(array)
+            setattr(self, name, np.ascontiguousarray(array, dtype=np.float32))

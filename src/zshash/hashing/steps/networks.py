@@ -56,6 +56,10 @@ class Weights:
         W, A = T @ self.W, T @ self.A
         return Weights(W, self.b - mean @ W, A, self.a - mean @ A, self.O)
 
+    def before(self, scale, shift):
+        """The network that gives u(x) scale + shift, a number of each for every output."""
+        return Weights(self.W * scale, self.b * scale + shift, self.A, self.a, self.O * scale)
+
 
 def random_units(W, n_units, rng):
     """A network that starts as xW: its units are Gaussian, and their outputs have weight 0."""
