@@ -50,7 +50,7 @@ class DPN(HeadHasher, SupervisedHasher):
         m.
     n_units : int, default 0
         Units of a hidden layer (ReLU) beside the linear map; 0 is a linear head, as in the paper.
-    n_steps : int, default 1000
+    n_steps : int, default 300
         Steps of the training, each on a batch.
     batch_size : int, default 256
         Samples of a batch, at least; all samples where there are fewer.
@@ -82,7 +82,7 @@ class DPN(HeadHasher, SupervisedHasher):
         adaptive=False,
         margin=1.0,
         n_units=0,
-        n_steps=1000,
+        n_steps=300,
         batch_size=256,
         rate=1e-3,
         weight_decay=5e-4,

@@ -54,7 +54,7 @@ class OrthoHash(HeadHasher, SupervisedHasher):
         m, by which the cosine with the target of a label must be larger than with others.
     n_units : int, default 0
         Units of a hidden layer (ReLU) beside the linear map; 0 is a linear head, as in the paper.
-    n_steps : int, default 1000
+    n_steps : int, default 300
         Steps of the training, each on a batch.
     batch_size : int, default 256
         Samples of a batch, at least; all samples where there are fewer.
@@ -87,7 +87,7 @@ class OrthoHash(HeadHasher, SupervisedHasher):
         scale=8.0,
         margin=0.2,
         n_units=0,
-        n_steps=1000,
+        n_steps=300,
         batch_size=256,
         rate=1e-3,
         weight_decay=5e-4,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from zshash._extras import is_installed
+from zshash import _extras
 from zshash.hashing.agh import AGH
 from zshash.hashing.bihalf import BiHalf
 from zshash.hashing.cosdish import COSDISH
@@ -74,7 +74,12 @@ class Method:
     @property
     def is_available(self) -> bool:
         """Whether all that a fit needs is installed."""
-        return not self.extra or is_installed(self.extra)
+        return not self.extra or _extras.is_installed(self.extra)
+
+    def check(self) -> None:
+        """Raise MissingExtra, before any work, if a package that a fit needs is not installed."""
+        if self.extra:
+            _extras.check(self.extra)
 
 
 def methods() -> dict[str, Method]:
@@ -117,7 +122,7 @@ _ALL = (
         LABEL,
         "J. T. Hoe, K. W. Ng, T. Zhang, C. S. Chan, Y.-Z. Song, T. Xiang: One Loss for All: Deep "
         "Hashing with a Single Cosine Similarity based Learning Objective. NeurIPS 2021",
-        {"margin": (0.0, 0.2, 0.5), "scale": (4.0, 8.0, 16.0), "n_units": (0, 1024)},
+        {"rate": (3e-4, 1e-3, 3e-3), "margin": (0.0, 0.2, 0.5), "n_units": (0, 1024)},
         EXTRA,
     ),
     Method(
@@ -126,7 +131,7 @@ _ALL = (
         UNSUPERVISED,
         "Y. Li, J. van Gemert: Deep Unsupervised Image Hashing by Maximizing Bit Entropy. AAAI "
         "2021",
-        {"gamma": (1.0, 6.0, 30.0), "n_units": (0, 1024)},
+        {"rate": (3e-4, 1e-3, 3e-3), "gamma": (1.0, 6.0, 30.0), "n_units": (0, 1024)},
         EXTRA,
     ),
     Method(
@@ -135,7 +140,7 @@ _ALL = (
         LABEL,
         "L. Yuan, T. Wang, X. Zhang, F. E. Tay, Z. Jie, W. Liu, J. Feng: Central Similarity "
         "Quantization for Efficient Image and Video Retrieval. CVPR 2020",
-        {"lam": (1e-4, 1e-2, 1.0), "weight_decay": (5e-4, 5e-3, 5e-2), "n_units": (0, 1024)},
+        {"rate": (3e-4, 1e-3, 3e-3), "lam": (1e-4, 1e-2, 1.0), "n_units": (0, 1024)},
         EXTRA,
     ),
     Method(
@@ -144,7 +149,7 @@ _ALL = (
         LABEL,
         "L. Fan, K. W. Ng, C. Ju, T. Zhang, C. S. Chan: Deep Polarized Network for Supervised "
         "Learning of Accurate Binary Hashing Codes. IJCAI 2020",
-        {"adaptive": (False, True), "margin": (0.5, 1.0, 2.0), "n_units": (0, 1024)},
+        {"rate": (3e-4, 1e-3, 3e-3), "adaptive": (False, True), "n_units": (0, 1024)},
         EXTRA,
     ),
     Method(
@@ -153,7 +158,7 @@ _ALL = (
         LABEL,
         "S. Su, C. Zhang, K. Han, Y. Tian: Greedy Hash: Towards Fast Optimization for Accurate "
         "Hash Coding in CNN. NeurIPS 2018",
-        {"supervised": (True, False), "alpha": (0.01, 0.1, 1.0), "n_units": (0, 1024)},
+        {"rate": (3e-4, 1e-3, 3e-3), "alpha": (0.01, 0.1, 1.0), "n_units": (0, 1024)},
         EXTRA,
     ),
     Method(
