@@ -118,8 +118,8 @@ class DPN(HeadHasher, SupervisedHasher):
             self.targets_ = mean_targets(latest, sets, groups, self.targets_)
             own[:] = centers_of_sets(sets, self.targets_, ties)
 
-        then = {"after_epoch": follow} if self.adaptive else {}
-        self._keep(self.train(samples.X, loss, rng, **then))
+        after_epoch = follow if self.adaptive else None
+        self._keep(self.train(samples.X, loss, rng, after_epoch=after_epoch))
 
     def check_parameters(self) -> None:
         """Raise ValueError if a parameter is not valid; the message names the first one."""

@@ -46,7 +46,7 @@ class HeadHasher(NetworkHasher):
         rng: np.random.RandomState,
         *,
         others: Sequence[NDArray[np.float32]] = (),
-        after_epoch: Callable[[], object] = lambda: None,
+        after_epoch: Callable[[], object] | None = None,
     ) -> Weights:
         """The head that a loss has taught; sets ``loss_``.
 
@@ -71,7 +71,7 @@ class HeadHasher(NetworkHasher):
         def step(progress: float) -> float:
             rows, is_last = next(draws)
             value = training.step((X[rows] - mean) / scale, rows, progress)
-            if is_last:
+            if is_last and after_epoch:
                 after_epoch()
             return value
 
@@ -201,7 +201,7 @@ def hash_centers(n_classes, n_bits, rng):
 
 def random_bits(shape, rng):
     """Bits of −1 and 1, float32."""
-    return rng.choice(np.float32([-1, 1]), shape)
+    return rng.choice(np.array([-1, 1], dtype=np.float32), shape)
 
 
 def centers_of_sets(sets, centers, ties):
