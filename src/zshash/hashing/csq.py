@@ -28,14 +28,8 @@ from numbers import Real
 from sklearn.utils import check_random_state
 
 from zshash.hashing.hasher import SupervisedHasher, check_number
-from zshash.hashing.steps.heads import (
-    HeadHasher,
-    centers_of_sets,
-    class_labels,
-    hash_centers,
-    random_bits,
-    tensor,
-)
+from zshash.hashing.steps.centers import centers_of_sets, class_labels, hash_centers, random_bits
+from zshash.hashing.steps.heads import HeadHasher, tensor
 from zshash.hashing.steps.samples import Samples
 
 

@@ -27,13 +27,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from zshash.hashing.hasher import SupervisedHasher, check_choice, check_number
-from zshash.hashing.steps.heads import (
-    HeadHasher,
-    centers_of_sets,
-    class_labels,
-    random_bits,
-    tensor,
-)
+from zshash.hashing.steps.centers import centers_of_sets, class_labels, random_bits
+from zshash.hashing.steps.heads import HeadHasher, tensor
 from zshash.hashing.steps.samples import Samples
 
 

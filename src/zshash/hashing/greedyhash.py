@@ -28,9 +28,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from zshash.hashing.hasher import SupervisedHasher, check_choice, check_number
+from zshash.hashing.steps.centers import class_labels
 from zshash.hashing.steps.heads import (
     HeadHasher,
-    class_labels,
     cosine_gap,
     cross_entropy,
     shares,
@@ -51,7 +51,7 @@ class GreedyHash(HeadHasher, SupervisedHasher):
     supervised : bool, default True
         Learn from labels; otherwise cosines of codes learn to be those of features, and all
         samples are learned from.
-    alpha : float, default 0.1
+    alpha : float, default 1
         α.
     n_units : int, default 0
         Units of a hidden layer (ReLU) beside the linear map; 0 is a linear head, as in the paper.
@@ -83,7 +83,7 @@ class GreedyHash(HeadHasher, SupervisedHasher):
         n_bits=64,
         *,
         supervised=True,
-        alpha=0.1,
+        alpha=1.0,
         n_units=0,
         n_steps=300,
         batch_size=256,

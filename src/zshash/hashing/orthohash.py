@@ -27,14 +27,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from zshash.hashing.hasher import SupervisedHasher, check_number
-from zshash.hashing.steps.heads import (
-    HeadHasher,
-    class_labels,
-    cross_entropy,
-    hash_centers,
-    shares,
-    tensor,
-)
+from zshash.hashing.steps.centers import class_labels, hash_centers
+from zshash.hashing.steps.heads import HeadHasher, cross_entropy, shares, tensor
 from zshash.hashing.steps.samples import Samples
 
 TINY = 1e-5  # added to variances, so that a bit that never changes is not divided by zero

@@ -158,7 +158,7 @@ _ALL = (
         LABEL,
         "S. Su, C. Zhang, K. Han, Y. Tian: Greedy Hash: Towards Fast Optimization for Accurate "
         "Hash Coding in CNN. NeurIPS 2018",
-        {"rate": (3e-4, 1e-3, 3e-3), "alpha": (0.01, 0.1, 1.0), "n_units": (0, 1024)},
+        {"rate": (3e-4, 1e-3, 3e-3), "alpha": (0.1, 1.0, 10.0), "n_units": (0, 1024)},
         EXTRA,
     ),
     Method(

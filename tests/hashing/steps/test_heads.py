@@ -6,11 +6,10 @@ from scipy import special
 
 torch = pytest.importorskip("torch")
 
-from zshash import CSQ  # noqa: E402
+from zshash import CSQ, BiHalf  # noqa: E402
 from zshash.hashing.steps import heads  # noqa: E402
 from zshash.hashing.steps.distillation import pace  # noqa: E402
 from zshash.hashing.steps.networks import Adam  # noqa: E402
-from zshash.hashing.steps.targets import as_targets  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -85,57 +84,6 @@ def test_a_fit_needs_no_gradients_of_its_caller(rng):
         np.testing.assert_array_equal(hasher.fit(X, y).encode(X), codes)
 
 
-def distances(centers):
-    """Bits that differ between two different rows, for all pairs."""
-    differ = (centers[:, None] != centers).sum(axis=2)
-    return differ[~np.eye(len(centers), dtype=bool)]
-
-
-@pytest.mark.parametrize(("n_classes", "n_bits"), [(2, 8), (8, 8), (10, 64), (64, 64), (3, 1024)])
-def test_half_of_the_bits_of_hadamard_centers_differ(n_classes, n_bits, rng):
-    centers = heads.hash_centers(n_classes, n_bits, rng)
-    assert centers.shape == (n_classes, n_bits)
-    assert np.isin(centers, (-1, 1)).all()
-    assert (distances(centers) == n_bits // 2).all()
-
-
-def test_no_bit_is_the_same_for_all_hadamard_centers(rng):
-    assert (np.abs(heads.hash_centers(64, 64, rng).mean(axis=0)) < 1).all()
-
-
-@pytest.mark.parametrize("n_classes", [9, 12, 16])
-def test_negatives_where_there_are_more_classes(n_classes, rng):
-    found = distances(heads.hash_centers(n_classes, 8, rng))
-    assert set(found) == {4, 8}
-    assert (found == 8).sum() >= 2 * (n_classes - 8)
-
-
-@pytest.mark.parametrize(("n_classes", "n_bits"), [(17, 8), (10, 24), (200, 96)])
-def test_random_centers_elsewhere(n_classes, n_bits, rng):
-    centers = heads.hash_centers(n_classes, n_bits, rng)
-    assert centers.shape == (n_classes, n_bits)
-    assert np.isin(centers, (-1, 1)).all()
-    assert distances(centers).mean() == pytest.approx(n_bits / 2, rel=0.15)
-
-
-def test_centers_of_sets_are_majorities(rng):
-    sets = (rng.uniform(size=(30, 7)) < 0.5).astype(np.float32)
-    sets[:, 0] = 1
-    centers, ties = heads.random_bits((7, 12), rng), heads.random_bits(12, rng)
-    found = heads.centers_of_sets(sets, centers, ties)
-    for own, bits in zip(sets, found, strict=True):
-        chosen = centers[own == 1]
-        ones, others = (chosen == 1).sum(axis=0), (chosen == -1).sum(axis=0)
-        wanted = np.where(ones > others, 1, np.where(ones < others, -1, ties))
-        np.testing.assert_array_equal(bits, wanted)
-
-
-def test_labels_that_no_sample_has_are_left_out():
-    y = np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [1, 0, 1]])
-    sets, groups = heads.class_labels(as_targets(y, 4, method="CSQ")[0])
-    np.testing.assert_array_equal(sets[groups], y[:, [0, 2]])
-
-
 def test_cross_entropy_of_several_labels(rng):
     logits = rng.standard_normal((6, 4))
     sets = np.array([[1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]] * 2, float)[:6]
@@ -158,6 +106,13 @@ def test_cosine_gap_pairs_the_halves_of_a_batch(rng):
         gaps.append((cosines[0] - cosines[1]) ** 2)
     found = heads.cosine_gap(torch.from_numpy(X), torch.from_numpy(B))
     assert found.item() == pytest.approx(np.mean(gaps))
+
+
+def test_features_that_must_not_change(rng):
+    X = rng.standard_normal((40, 9)).astype(np.float32)
+    X.flags.writeable = False
+    hasher = BiHalf(8, n_steps=2, normalize=False, random_state=0)
+    np.testing.assert_array_equal(hasher.fit(X).encode(X), hasher.fit(X.copy()).encode(X))
 
 
 def test_gradients_pass_the_bits(rng):
