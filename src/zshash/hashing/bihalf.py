@@ -37,7 +37,7 @@ class BiHalf(HeadHasher):
     ----------
     n_bits : int, default 64
         Length of the codes, 8 to 1024.
-    gamma : float, default 6
+    gamma : float, default 1
         γ.
     n_units : int, default 0
         Units of a hidden layer (ReLU) beside the linear map; 0 is a linear head, as in the paper.
@@ -66,7 +66,7 @@ class BiHalf(HeadHasher):
         self,
         n_bits=64,
         *,
-        gamma=6.0,
+        gamma=1.0,
         n_units=0,
         n_steps=300,
         batch_size=256,

@@ -131,7 +131,7 @@ _ALL = (
         UNSUPERVISED,
         "Y. Li, J. van Gemert: Deep Unsupervised Image Hashing by Maximizing Bit Entropy. AAAI "
         "2021",
-        {"rate": (3e-4, 1e-3, 3e-3), "gamma": (1.0, 6.0, 30.0), "n_units": (0, 1024)},
+        {"rate": (3e-4, 1e-3, 3e-3), "gamma": (0.1, 1.0, 6.0), "n_units": (0, 1024)},
         EXTRA,
     ),
     Method(
