@@ -128,7 +128,7 @@ def tensor(array: NDArray[Any]) -> Any:
     with _extras.needs(EXTRA):
         import torch
 
-    return torch.from_numpy(np.require(array, requirements="CW"))
+    return torch.from_numpy(np.require(array, requirements=("C", "W")))
 
 
 @contextmanager
