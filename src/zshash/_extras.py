@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
-__all__ = ["MissingExtra", "needs"]
+__all__ = ["MissingExtra", "check", "is_installed", "needs"]
 
 
 class MissingExtra(ImportError):  # noqa: N818, the missing package is the error
@@ -23,6 +24,19 @@ def needs(extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise MissingExtra(
-            f"{error.name} is not installed: pip install 'zshash[{extra}]'"
-        ) from error
+        raise MissingExtra(_words(error.name, extra)) from error
+
+
+def check(extra: str) -> None:
+    """Raise MissingExtra unless the package that an extra is named after is installed."""
+    if not is_installed(extra):
+        raise MissingExtra(_words(extra, extra))
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package is installed; it is not imported, which can take seconds."""
+    return find_spec(package) is not None
+
+
+def _words(package: str | None, extra: str) -> str:
+    return f"{package} is not installed: pip install 'zshash[{extra}]'"

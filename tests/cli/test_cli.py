@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import zshash
+from tests.every_method import each
 from zshash.cli import COMMANDS, main
 from zshash.datasets import digits
 
@@ -86,7 +87,7 @@ def test_nothing_hidden(features):
     assert run["map"] > 0.8
 
 
-@pytest.mark.parametrize("method", zshash.methods())
+@pytest.mark.parametrize("method", each())
 def test_fit_by_every_method(method, features, tmp_path):
     small = {"n_anchors": 60, "n_steps": 20}
     flags = [

@@ -95,6 +95,25 @@ def test_other_kinds_of_queries():
         assert found[f"map_real{suffix}"] == pytest.approx(np.mean(by_value))
 
 
+class Wavering(LSH):
+    """Gives some samples other bits where fewer are hashed at a time, as rounding can."""
+
+    def encode(self, X):
+        codes = super().encode(X)
+        return codes ^ (np.uint8(3) if len(X) < 500 else np.uint8(0))
+
+
+def test_a_query_in_the_database_has_the_code_that_it_has_there():
+    data = digits()
+    protocol = Protocol(unseen=[4], n_train=500, n_queries=30, k=100, n_seen_queries=40)
+    split = protocol.split(data, 0)
+    train = data.X[split.train]
+    wavering, steady = (make(16, random_state=0).fit(train) for make in (Wavering, LSH))
+    found, wanted = (score(data, hasher, split, protocol) for hasher in (wavering, steady))
+    assert found["map_seen"] == wanted["map_seen"]
+    assert found["map"] != wanted["map"]
+
+
 def test_one_hidden_category_is_not_searched_alone():
     protocol = Protocol(unseen=[3], n_train=200, n_queries=20, k=50)
     (record,) = run(digits(), [Setup("random", LSH(16))], protocol, [0])

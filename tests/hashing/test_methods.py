@@ -9,6 +9,7 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import zshash
+from tests.every_method import each
 from zshash import metrics
 from zshash.datasets import conventional_split, digits, load_features, zero_shot_split
 from zshash.hashing.hasher import Hasher
@@ -38,14 +39,26 @@ def split(data):
     return zero_shot_split(data.labels, [4, 7], n_train=800, n_queries=100, random_state=0)
 
 
+class Fitted(dict):
+    """Fitted methods by name, made when they are first asked for."""
+
+    def __init__(self, fit):
+        super().__init__()
+        self._fit = fit
+
+    def __missing__(self, name):
+        self[name] = self._fit(name)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def fitted(data, split):
-    """Each method fitted once; tests that change one make their own."""
+    """Each method fitted once, when it is asked for; tests that change one make their own."""
     X, y = data.X[split.train], data.labels[split.train]
-    return {name: make(name, random_state=0).fit(X, y) for name in METHODS}
+    return Fitted(lambda name: make(name, random_state=0).fit(X, y))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", each())
 def test_unseen_digits_are_found_better_than_by_chance(name, data, split, fitted):
     codes = fitted[name].encode(data.X)
     same = metrics.same_label(data.labels[split.queries], data.labels[split.database])
@@ -70,7 +83,7 @@ def test_labels_help_where_all_categories_are_seen(data_folder):
     assert min(found.values()) > itq + 0.1, found
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", each())
 def test_same_seed_same_codes_on_any_number_of_threads(name, data, split, fitted):
     X, y = data.X[split.train], data.labels[split.train]
     with threadpool_limits(1, user_api="blas"):
@@ -78,7 +91,7 @@ def test_same_seed_same_codes_on_any_number_of_threads(name, data, split, fitted
     np.testing.assert_array_equal(again.encode(data.X), fitted[name].encode(data.X))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", each())
 def test_models_come_back_whole(name, data, fitted, tmp_path):
     hasher = fitted[name]
     zshash.hashing.save(hasher, tmp_path / "model")
@@ -88,7 +101,7 @@ def test_models_come_back_whole(name, data, fitted, tmp_path):
         np.testing.assert_array_equal(getattr(again, attribute), value)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", each())
 def test_bits_are_used(name, data, fitted):
     """Both values of every bit occur, and no two rows of a wide spread share all bits."""
     bits = fitted[name].transform(data.X)
@@ -97,13 +110,13 @@ def test_bits_are_used(name, data, fitted):
     assert len(np.unique(bits, axis=0)) > 50
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", each())
 def test_a_row_is_hashed_alike_in_any_company(name, data, fitted):
     alone = np.vstack([fitted[name].project(data.X[i : i + 1]) for i in range(5)])
     np.testing.assert_allclose(fitted[name].project(data.X)[:5], alone, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", each())
 def test_a_frozen_function_gives_the_same(name, data, fitted):
     encode = fitted[name].frozen()
     for n in (1, 3, 1500):
@@ -126,20 +139,20 @@ def test_rows_are_brought_to_unit_length_as_scikit_learn_does_it():
     np.testing.assert_array_equal(unit_rows(X[7:8]), 0)
 
 
-@pytest.mark.parametrize("name", [name for name in SUPERVISED if name != "MTH"])
+@pytest.mark.parametrize("name", each(name for name in SUPERVISED if name != "MTH"))
 def test_labels_are_needed(name, data):
     message = f"{name} requires y to be passed, but the target y is None: give class labels"
     with pytest.raises(ValueError, match=message):
         make(name).fit(data.X, None)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", each())
 def test_equal_rows_teach_nothing(name):
     with pytest.raises(ValueError, match="all rows of X are equal"):
         make(name).fit(np.ones((200, 40)), np.arange(200) % 4)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", each())
 def test_a_constant_column_does_no_harm(name, data, split):
     X, y = data.X[split.train].copy(), data.labels[split.train]
     X[:, :5] = 3
@@ -155,7 +168,7 @@ def test_fewer_samples_than_anchors_is_said(name, data):
     assert len(hasher.anchors_) <= 100
 
 
-@pytest.mark.parametrize("name", SUPERVISED)
+@pytest.mark.parametrize("name", each(SUPERVISED))
 def test_several_labels_each(name, data, split):
     y = data.labels[split.train]
     several = np.stack([y % 2, y < 5, y > 6, y % 3 == 0], axis=1).astype(int)
@@ -163,7 +176,7 @@ def test_several_labels_each(name, data, split):
     assert len(np.unique(hasher.encode(data.X), axis=0)) > 20
 
 
-@pytest.mark.parametrize("name", SUPERVISED)
+@pytest.mark.parametrize("name", each(SUPERVISED))
 def test_label_vectors_stand_for_classes(name, data, split):
     vectors = np.random.RandomState(0).standard_normal((10, 6))
     hasher = make(name, random_state=0).fit(data.X[split.train], vectors[data.labels[split.train]])
@@ -185,7 +198,7 @@ def test_the_registry_is_true(name):
         assert method.parameters[parameter] in values, "a grid holds the default"
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name].grid])
+@pytest.mark.parametrize("name", each(name for name in METHODS if METHODS[name].grid))
 def test_every_value_of_a_grid_can_be_fitted(name, data):
     X, y = data.X[:400], data.labels[:400]
     for parameter, values in METHODS[name].grid.items():
@@ -196,7 +209,7 @@ def test_every_value_of_a_grid_can_be_fitted(name, data):
             assert np.isfinite(hasher.project(X[:5])).all()
 
 
-@pytest.mark.parametrize("name", SUPERVISED)
+@pytest.mark.parametrize("name", each(SUPERVISED))
 def test_samples_without_a_label(name, data, split):
     """Methods that can not use them leave them out, and say so once."""
     X, y = data.X[split.train], data.labels[split.train].copy()
@@ -220,7 +233,7 @@ def test_samples_without_a_label(name, data, split):
     np.testing.assert_array_equal(hasher.classes_, np.unique(y[y >= 0]))
 
 
-@pytest.mark.parametrize("name", [name for name in SUPERVISED if name != "MTH"])
+@pytest.mark.parametrize("name", each(name for name in SUPERVISED if name != "MTH"))
 def test_no_label_at_all(name, data):
     message = "learns from labelled samples" if name != "SSH" else "no two samples of y do|no row"
     with pytest.raises(ValueError, match=message):

@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import zshash
+from tests.every_method import each
 from zshash.datasets import PseudoUnseenSplit
 from zshash.evaluation import RetrievalScorer
 
@@ -18,7 +19,7 @@ def digits():
     return load_digits(return_X_y=True)
 
 
-@pytest.mark.parametrize("name", list(zshash.methods()))
+@pytest.mark.parametrize("name", each())
 @pytest.mark.filterwarnings("ignore:n_anchors=.* is larger:UserWarning")
 def test_a_pipeline_does_its_steps(name, digits):
     X, y = digits[0][:130], digits[1][:130]

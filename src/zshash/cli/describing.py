@@ -96,4 +96,6 @@ def _check_similarity(path: str | None, names: tuple[str, ...], meanings: tuple[
 def _portrait(name: str, method: dict[str, Any]) -> list[str]:
     """Lines of text that describe a method."""
     lines = [f"{name} ({method['year']}, {method['kind']})", f"  {method['citation']}"]
+    if method["extra"]:
+        lines.append(f"  a fit needs pip install 'zshash[{method['extra']}]'")
     return [*lines, f"  {plain(method['parameters'])}"]

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from zshash._extras import MissingExtra
 from zshash.cli.parameters import (
     FORCE,
     Integer,
@@ -24,6 +25,7 @@ from zshash.images.networks import DEFAULT
 
 __all__ = [
     "READING",
+    "all_methods",
     "all_seen_option",
     "are_standard",
     "arrays_file",
@@ -382,6 +384,7 @@ def _numbers(text: str) -> Any:
 
 def make_hasher(method: str, bits: int, normalize: bool, settings: Sequence[str]) -> Any:
     """The estimator with the parameters that the options set."""
+    METHODS[method].check()
     parameters = method_settings(method, settings)
     return METHODS[method].estimator(n_bits=bits, normalize=normalize, **parameters)
 
@@ -401,10 +404,25 @@ def are_standard(data: Sequence[str]) -> bool:
     return all(standard)
 
 
+def all_methods() -> tuple[str, ...]:
+    """Names of all methods that can be fitted here; a line says which are left out, and why."""
+    without: dict[str, list[str]] = {}
+    for name, method in METHODS.items():
+        try:
+            method.check()
+        except MissingExtra as error:
+            without.setdefault(str(error), []).append(name)
+    for why, names in without.items():
+        click.echo(f"{', '.join(names)} left out: {why}", err=True)
+    return tuple(name for name, method in METHODS.items() if method.is_available)
+
+
 def choose_methods(
     names: Sequence[str], settings: Sequence[str], lengths: Sequence[int]
 ) -> dict[str, dict[str, Any]]:
     """Parameters of each method to compare, from texts of the form ``METHOD.NAME=VALUE``."""
+    for name in names:
+        METHODS[name].check()
     known = {name.lower(): name for name in METHODS}
     own: dict[str, list[str]] = {}
     for setting in settings:

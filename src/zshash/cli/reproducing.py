@@ -7,7 +7,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from zshash.cli.options import files_option, json_option, method_names
+from zshash.cli.options import all_methods, files_option, json_option, method_names
 from zshash.cli.parameters import Data, Integer, OutputFile, Text
 from zshash.cli.terminal import print_json, refuse
 from zshash.datasets import DataError
@@ -242,7 +242,9 @@ def _changes(
 ) -> Changes:
     if quick and (data or training):
         raise click.UsageError("--quick has data of its own: leave --data and --training out")
-    chosen = tuple(METHODS) if ALL_METHODS in methods else tuple(dict.fromkeys(methods))
+    chosen = all_methods() if ALL_METHODS in methods else tuple(dict.fromkeys(methods))
+    for name in chosen:
+        METHODS[name].check()
     return Changes(quick, seeds, chosen, tuple(sorted(set(bits))), data, training)
 
 

@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from zshash.cli.options import (
     READING,
+    all_methods,
     all_seen_option,
     are_standard,
     bits_option,
@@ -211,7 +212,7 @@ def compare(
     else:
         given["unseen"] = hidden_categories(unseen, all_seen)
     lengths = sorted(set(bits))
-    chosen = choose_methods(names or tuple(METHODS), settings, lengths)
+    chosen = choose_methods(names or all_methods(), settings, lengths)
     if meanings and not any(METHODS[name].kind == SEMANTIC for name in chosen):
         raise click.UsageError(
             "--meanings are for methods that learn from names: choose ZSH or MTH, too"

@@ -83,12 +83,13 @@ def _describe_data(data: Dataset | Pictures) -> dict[str, Any]:
 
 
 def of_methods() -> dict[str, dict[str, Any]]:
-    """Year, kind, citation, parameters and grid of each hashing method, ready for JSON."""
+    """Year, kind, citation, extra, parameters and grid of each hashing method, ready for JSON."""
     return {
         name: {
             "year": method.year,
             "kind": method.kind,
             "citation": method.citation,
+            "extra": method.extra,
             "parameters": method.parameters,
             "grid": {key: list(values) for key, values in method.grid.items()},
         }

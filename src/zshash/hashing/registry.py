@@ -8,10 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from zshash import _extras
 from zshash.hashing.agh import AGH
+from zshash.hashing.bihalf import BiHalf
 from zshash.hashing.cnnh import CNNH
 from zshash.hashing.cosdish import COSDISH
+from zshash.hashing.csq import CSQ
 from zshash.hashing.dgh import DGH
+from zshash.hashing.dpn import DPN
+from zshash.hashing.greedyhash import GreedyHash
 from zshash.hashing.hasher import Hasher
 from zshash.hashing.imh import IMH
 from zshash.hashing.itq import CCAITQ, ITQ
@@ -20,10 +25,12 @@ from zshash.hashing.lfh import LFH
 from zshash.hashing.lsh import LSH
 from zshash.hashing.mlh import MLH
 from zshash.hashing.mth import MTH
+from zshash.hashing.orthohash import OrthoHash
 from zshash.hashing.sdh import SDH
 from zshash.hashing.smmh import SMMH
 from zshash.hashing.spectral import SpectralHashing
 from zshash.hashing.ssh import SSH
+from zshash.hashing.steps.heads import EXTRA
 from zshash.hashing.zsh import ZSH
 
 UNSUPERVISED, PAIRWISE, LABEL, SEMANTIC = "unsupervised", "pairwise", "label", "semantic"
@@ -44,6 +51,8 @@ class Method:
     citation : str
     grid : mapping
         Values worth trying, by parameter.
+    extra : str
+        The extra of zshash that a fit needs, or "". A fitted one needs nothing.
     """
 
     estimator: type[Hasher]
@@ -51,6 +60,7 @@ class Method:
     kind: str
     citation: str
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    extra: str = ""
 
     @property
     def name(self) -> str:
@@ -63,6 +73,16 @@ class Method:
         parameters: dict[str, Any] = self.estimator().get_params()
         return parameters
 
+    @property
+    def is_available(self) -> bool:
+        """Whether all that a fit needs is installed."""
+        return not self.extra or _extras.is_installed(self.extra)
+
+    def check(self) -> None:
+        """Raise MissingExtra, before any work, if a package that a fit needs is not installed."""
+        if self.extra:
+            _extras.check(self.extra)
+
 
 def methods() -> dict[str, Method]:
     """All methods by name, the zero-shot ones first and then from the newest to the oldest.
@@ -71,7 +91,7 @@ def methods() -> dict[str, Method]:
     --------
     >>> import zshash
     >>> [name for name, method in zshash.methods().items() if method.kind == "label"]
-    ['SDH', 'SMMH', 'CCAITQ']
+    ['OrthoHash', 'CSQ', 'DPN', 'GreedyHash', 'SDH', 'SMMH', 'CCAITQ']
     >>> zshash.methods()["KSH"].parameters["n_anchors"]
     300
     """
@@ -97,6 +117,51 @@ _ALL = (
             "imaginary": (0.0, 0.25, 0.5),
             "novelty": (0.0, 0.03, 0.1),
         },
+    ),
+    Method(
+        OrthoHash,
+        2021,
+        LABEL,
+        "J. T. Hoe, K. W. Ng, T. Zhang, C. S. Chan, Y.-Z. Song, T. Xiang: One Loss for All: Deep "
+        "Hashing with a Single Cosine Similarity based Learning Objective. NeurIPS 2021",
+        {"rate": (3e-4, 1e-3, 3e-3), "margin": (0.0, 0.2, 0.5), "n_units": (0, 1024)},
+        EXTRA,
+    ),
+    Method(
+        BiHalf,
+        2021,
+        UNSUPERVISED,
+        "Y. Li, J. van Gemert: Deep Unsupervised Image Hashing by Maximizing Bit Entropy. AAAI "
+        "2021",
+        {"rate": (3e-4, 1e-3, 3e-3), "gamma": (0.1, 1.0, 6.0), "n_units": (0, 1024)},
+        EXTRA,
+    ),
+    Method(
+        CSQ,
+        2020,
+        LABEL,
+        "L. Yuan, T. Wang, X. Zhang, F. E. Tay, Z. Jie, W. Liu, J. Feng: Central Similarity "
+        "Quantization for Efficient Image and Video Retrieval. CVPR 2020",
+        {"rate": (3e-4, 1e-3, 3e-3), "lam": (1e-4, 1e-2, 1.0), "n_units": (0, 1024)},
+        EXTRA,
+    ),
+    Method(
+        DPN,
+        2020,
+        LABEL,
+        "L. Fan, K. W. Ng, C. Ju, T. Zhang, C. S. Chan: Deep Polarized Network for Supervised "
+        "Learning of Accurate Binary Hashing Codes. IJCAI 2020",
+        {"rate": (3e-4, 1e-3, 3e-3), "adaptive": (False, True), "n_units": (0, 1024)},
+        EXTRA,
+    ),
+    Method(
+        GreedyHash,
+        2018,
+        LABEL,
+        "S. Su, C. Zhang, K. Han, Y. Tian: Greedy Hash: Towards Fast Optimization for Accurate "
+        "Hash Coding in CNN. NeurIPS 2018",
+        {"rate": (3e-4, 1e-3, 3e-3), "alpha": (0.1, 1.0, 10.0), "n_units": (0, 1024)},
+        EXTRA,
     ),
     Method(
         COSDISH,

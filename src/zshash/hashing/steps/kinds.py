@@ -6,7 +6,7 @@ kind                bits are the signs of
 `LinearHasher`      (x − mean) W
 `KernelHasher`      φ(x) P, φ(x) the similarities of x to anchors
 `AnchorGraphHasher` z(x) E, z(x) the weights of x on its nearest anchors
-`NetworkHasher`     u(x), a linear map plus a hidden layer of units
+`NetworkHasher`     u(x), a linear map and a hidden layer of units
 ==================  ========================================================================
 """
 
@@ -136,8 +136,13 @@ class AnchorGraphHasher(Hasher):
 
 
 class NetworkHasher(Hasher):
-    """A method whose fit ends in the weights of a network, see `steps.networks`."""
+    """A method whose fit ends in the weights of a network (see `networks`), float32.
 
+    They are ``linear_`` (d, n_bits), ``bias_``, ``units_`` (d, h), ``unit_bias_`` and ``outputs_``
+    (h, n_bits).
+    """
+
+    is_soft = True  # whether projections are soft bits, tanh u(x), or u(x)
     linear_: NDArray[np.float32]
     bias_: NDArray[np.float32]
     units_: NDArray[np.float32]
@@ -149,12 +154,12 @@ class NetworkHasher(Hasher):
         return Weights(self.linear_, self.bias_, self.units_, self.unit_bias_, self.outputs_)
 
     def projector(self) -> Projector:
-        """The function from a block of prepared features to the soft bits tanh u(x)."""
+        """The function from a block of prepared features to u(x), or to soft bits tanh u(x)."""
         weights = self.weights()
 
         def project(X: NDArray[np.float32]) -> NDArray[np.float32]:
-            V: NDArray[np.float32] = weights.outputs(X, weights.hidden(X))
-            return np.tanh(V, out=V)
+            U: NDArray[np.float32] = weights.outputs(X, weights.hidden(X))
+            return np.tanh(U, out=U) if self.is_soft else U
 
         return project
 

@@ -60,6 +60,10 @@ class Weights:
         """The network without the outputs after the first `count`."""
         return Weights(self.W[:, :count], self.b[:count], self.A, self.a, self.O[:, :count])
 
+    def before(self, scale, shift):
+        """The network that gives u(x) scale + shift, a number of each for every output."""
+        return Weights(self.W * scale, self.b * scale + shift, self.A, self.a, self.O * scale)
+
 
 def random_units(W, n_units, rng):
     """A network that starts as xW: its units are Gaussian, and their outputs have weight 0."""

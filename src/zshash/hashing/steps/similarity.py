@@ -48,21 +48,27 @@ class Similarity:
 
 
 def similarity(targets, method):
-    """The pairs that `targets` calls similar.
-
-    Label vectors that are not 0/1 stand for a class each, so samples with equal vectors are
-    similar.
-    """
-    vectors, places = merge_rows(targets.vectors)
-    groups = places[targets.rows]
-    if not np.isin(vectors, (0, 1)).all():
-        vectors = np.eye(len(vectors)) * vectors.any(axis=1)[:, None]
+    """The pairs that `targets` calls similar: samples that share a label (see `label_sets`)."""
+    vectors, groups = label_sets(targets)
     if (np.bincount(groups) @ vectors).max(initial=0) < 2:
         raise ValueError(
             f"{method} learns from samples that share a label, and no two samples of y do: give "
             "class labels (n,) or a 0/1 label matrix (n, c)"
         )
-    return Similarity(vectors.astype(np.float32), groups)
+    return Similarity(vectors, groups)
+
+
+def label_sets(targets):
+    """The labels of each group of samples, 0/1 (g, c) float32, and the group of each sample (n,).
+
+    Samples with equal targets form a group. Label vectors that are not 0/1 stand for a class each,
+    so samples with equal vectors share their label.
+    """
+    vectors, places = merge_rows(targets.vectors)
+    groups = places[targets.rows]
+    if not np.isin(vectors, (0, 1)).all():
+        vectors = np.eye(len(vectors)) * vectors.any(axis=1)[:, None]
+    return vectors.astype(np.float32), groups
 
 
 def draw_rows(rows, count, rng):
