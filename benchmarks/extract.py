@@ -1,4 +1,4 @@
-"""Pictures per second of decoding, of the network and of both; and memory for many pictures.
+"""Pictures per second of decoding, of the networks and of both; and memory for many pictures.
 
     python benchmarks/extract.py [--quick]
 
@@ -17,6 +17,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +32,7 @@ from zshash.datasets import Pictures, read_folder
 from zshash.evaluation.standard import data_folder
 from zshash.images import PictureReader, extractor
 from zshash.images.decoding import decode
-from zshash.images.efficientnet import graph
+from zshash.images.efficientnet import LITE0, LITE2, Variant, graph
 from zshash.images.onnx_runtime import onnxruntime
 from zshash.images.pipeline import extract_batches, slices
 
@@ -73,12 +74,12 @@ def rate(work: Callable[[], object], n: int, seconds: float) -> float:
     return done / (time.perf_counter() - start)
 
 
-def session(n_threads: int) -> Any:
-    """The default network by itself."""
+def session(n_threads: int, network: Variant = LITE0) -> Any:
+    """A network by itself, the default one unless another is given."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = n_threads
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(graph(), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(graph(network), options, providers=["CPUExecutionProvider"])
 
 
 def peers(tensors: Any, n_threads: int) -> dict[str, Callable[[], object]]:
@@ -128,6 +129,25 @@ def compare(name: str, sources: Any, seconds: float, repeats: int) -> None:
     )
 
 
+def compare_networks(seconds: float, repeats: int) -> None:
+    """Print pictures per second of the networks alone, on one thread, in turns."""
+    runs = []
+    for network in (LITE0, LITE2):
+        shape = (4, 3, network.size, network.size)
+        tensors = np.random.RandomState(0).uniform(-1, 1, shape).astype(np.float32)
+        runs.append(partial(session(1, network).run, None, {"pixels": tensors}))
+    small, large = [], []
+    for _ in range(repeats):
+        small.append(rate(runs[0], 4, seconds))
+        large.append(rate(runs[1], 4, seconds))
+    ratio = statistics.median(b / a for a, b in zip(small, large, strict=True))
+    print(
+        f"one thread: {LITE0.name} {statistics.median(small):.0f}/s   "
+        f"{LITE2.name} {statistics.median(large):.0f}/s   ratio {ratio:.2f}",
+        flush=True,
+    )
+
+
 def peak(folder: str, n: int) -> float:
     """MiB beyond the loaded network and the table of features, for n pictures."""
     paths = tuple(sorted(Path(folder).iterdir())[:n])
@@ -161,6 +181,7 @@ def main() -> None:
         folder = Path(name)
         for kind, sources in kinds(folder, quick):
             compare(kind, sources, *((0.2, 1) if quick else (6.0, 5)))
+        compare_networks(*((0.2, 1) if quick else (3.0, 9)))
         small = draw(folder / "tiny", 100, (64, 64))
         print_memory(small, (64, 256) if quick else (1_000, 20_000))
 

@@ -197,8 +197,8 @@ def compare(
     DATA is as for fit, or the name of a standard protocol: cifar10, tiny100, clipart or
     cifar10-seen. KSH has 1,000 anchors in these, as in the paper, and their features are in the
     folder that the environment variable ZSHASH_DATA names, by default ../shared/data; where it has
-    none of clipart, they are made from Debian's package openclipart-png. Several DATA are written to
-    one document. There are tables for three kinds of queries: of hidden categories in the whole
+    none of clipart, they are made from Debian's package openclipart-png. Several DATA are written
+    to one document. There are tables for three kinds of queries: of hidden categories in the whole
     database, of hidden categories in a database of them alone, and of seen categories.
     """
     given: dict[str, Any] = {"n_train": n_train, "n_queries": n_queries, "k": k, "radius": radius}
