@@ -117,7 +117,7 @@ def serve(binaries: Path, wheel: Path, folder: Path) -> None:
             found = re.search(r"http://\S+/", process.stdout.readline())
             if found is None:
                 sys.exit("zshash serve did not say where it listens")
-            with urlopen(f"{found.group()}api/search?name=dog&k=3") as answer:
+            with urlopen(f"{found.group()}api/v1/search?name=dog&k=3") as answer:
                 if len(json.load(answer)["results"]) != 3:
                     sys.exit("zshash serve did not find anything")
             with urlopen(found.group()) as answer:
