@@ -1,13 +1,13 @@
 """Write the statistics of a network's features that come with the package.
 
     python tools/build_prior.py efficientnet-lite0 CIFAR10 CLIPART TINY
-    python tools/build_prior.py efficientnet-lite2 CIFAR10 CLIPART
+    python tools/build_prior.py NETWORK CIFAR10 CLIPART
 
 CIFAR10 is a folder that holds CIFAR-10 as it is distributed, CLIPART the folder of Debian's package
 openclipart-png (/usr/share/openclipart/png), whose pictures are in the public domain, and TINY,
 where there is one, a file of the same network's features of Tiny-ImageNet (X, float16, 1,280
 features). Only means, deviations and correlations over all pictures together are kept; no picture
-can be made out in them.
+can be made out in them. Fits use the statistics by themselves once `SHIPPED` names the network.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from zshash.datasets import Pictures, read_cifar
 from zshash.hashing.steps.rows import unit_rows
-from zshash.hashing.steps.statistics import FOLDER, SHIPPED, Statistics
+from zshash.hashing.steps.statistics import FOLDER, Statistics
 from zshash.images import PictureReader
 
 N_CIFAR, N_CLIPART = 4000, 3000
@@ -32,7 +32,7 @@ def some(pictures: Pictures, n: int) -> Pictures:
 def main() -> None:
     """Extract features, and write their statistics into the package."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("network", choices=SHIPPED)
+    parser.add_argument("network")
     parser.add_argument("cifar10", type=Path)
     parser.add_argument("clipart", type=Path)
     parser.add_argument("tiny", type=Path, nargs="?")

@@ -319,6 +319,14 @@ class TestPriors:
         estimator = MTH(random_state=0, **self.quick)
         assert zshash.fit(self.features(self.own), method=estimator).hasher.prior is None
 
+    def test_another_network_has_none(self):
+        lite2 = extractor("efficientnet-lite2")
+        network = {"name": lite2.name, "options": {}, "fingerprint": lite2.fingerprint}
+        X = np.random.RandomState(0).rand(40, 1280).astype(np.float32)
+        assert zshash.fit(Dataset(X, extractor=network), **self.quick).notes["prior"] is None
+        with pytest.raises(DataError, match="statistics of efficientnet-lite0, and the features"):
+            zshash.fit(Dataset(X, extractor=network), prior="efficientnet-lite0", **self.quick)
+
     def test_other_weights_have_none(self):
         assert zshash.fit(self.features("other"), **self.quick).notes["prior"] is None
 

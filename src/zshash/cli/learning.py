@@ -272,9 +272,9 @@ def statistics(data: str, output: Path, reader: PictureReader, as_json: bool) ->
     """Write the statistics of a network's features over general PICTURES to FILE.
 
     Where there are few pictures to learn from, MTH takes what is missing from such statistics:
-    zshash fit PICTURES --extractor NETWORK --set prior=FILE. Those of efficientnet-lite0 and
-    efficientnet-lite2 come with zshash and are used by themselves. For another network, give some
-    thousand pictures of many kinds; PICTURES are as DATA of fit, and labels are not looked at.
+    zshash fit PICTURES --extractor NETWORK --set prior=FILE. Those of efficientnet-lite0 come with
+    zshash and are used by themselves. For another network, give some thousand pictures of many
+    kinds; PICTURES are as DATA of fit, and labels are not looked at.
     """
     keep_inputs(output, data, *list_of(reader))
     made = make_statistics(data, reader)

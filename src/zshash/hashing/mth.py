@@ -103,8 +103,8 @@ class MTH(SemanticHasher):
         them or more have no label.
     prior : str, path, Statistics or None, default None
         Statistics of the features of the network that made X, over other pictures: the name of a
-        network ("efficientnet-lite0" or "efficientnet-lite2"), or a file. They make up for few
-        samples, and need ``normalize=True``.
+        network ("efficientnet-lite0"), or a file. They make up for few samples, and need
+        ``normalize=True``.
     novelty : float, default 0.03
         Weight of novelty where all samples are labelled: samples that are both unlike, or both
         like, the seen categories come nearer. New categories are then found more easily among

@@ -112,7 +112,7 @@ def efficientnet_lite0(*, batch_size: int | None = None) -> "EfficientNetLite":
 
 
 def efficientnet_lite2(*, batch_size: int | None = None) -> "EfficientNetLite":
-    """Extractor with EfficientNet-Lite2, slower and better; parameters of `efficientnet_lite0`."""
+    """Extractor with EfficientNet-Lite2, larger and slower; parameters of `efficientnet_lite0`."""
     return EfficientNetLite(LITE2, batch_size)
 
 

@@ -38,7 +38,7 @@ KINDS = {
     ),
     "efficientnet-lite2": _Kind(
         "efficientnet-lite2",
-        "EfficientNet-Lite2, 1280 numbers, better and slower; comes with the extra 'lite2'",
+        "EfficientNet-Lite2, 1280 numbers, larger and slower; comes with the extra 'lite2'",
         "efficientnet",
         "efficientnet_lite2",
     ),

@@ -26,7 +26,7 @@ from zshash.hashing.steps.rows import Rows, check_values, unit_rows
 __all__ = ["SHIPPED", "Statistics", "StatisticsError", "is_statistics", "open_statistics"]
 
 FOLDER = Path(__file__).parent.parent / "priors"
-SHIPPED = ("efficientnet-lite0", "efficientnet-lite2")
+SHIPPED = ("efficientnet-lite0",)
 """Networks whose statistics come with the package."""
 PER_FEATURE = 10  # samples for each feature that statistics count as, at the most
 OF_MEAN = 30  # samples that the mean counts as
