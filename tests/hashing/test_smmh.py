@@ -7,19 +7,17 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import Lasso
 
 from zshash import metrics
-from zshash.hashing.smmh import (
-    SMMH,
+from zshash.hashing.smmh import SMMH
+from zshash.hashing.steps.hypergraphs import hypergraph, neighbor_edges, smoother
+from zshash.hashing.steps.rows import unit_rows
+from zshash.hashing.steps.sparse_coding import (
     Coding,
     agreements,
     code_alone,
     fit_error,
-    hypergraph,
-    neighbor_edges,
-    smoother,
     sparse_codes,
     update_atoms,
 )
-from zshash.hashing.steps.rows import unit_rows
 from zshash.hashing.steps.targets import as_targets, matrix_targets
 
 

@@ -35,7 +35,6 @@ The network of the paper is convolutional and sees pixels. The network here is s
 features; `zshash.studies.cnnh2014` trains one on pixels.
 """
 
-from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -144,8 +143,7 @@ class CNNH(NetworkHasher, SupervisedHasher):
         X *= np.float32(scale)
         n_outputs = self.n_bits + (0 if shares is None else shares.shape[1])
         weights = random_units(np.zeros((X.shape[1], n_outputs)), self.n_units, rng)
-        train = partial(_train, weights, X, B, shares, rng)
-        self.loss_ = train(rate=self.rate, n_steps=self.n_steps)
+        self.loss_ = train(weights, X, B, shares, rng, rate=self.rate, n_steps=self.n_steps)
         kept = weights.first_outputs(self.n_bits)
         self._keep(kept.after(mean, np.float32(scale) * np.eye(len(mean), dtype=np.float32)))
 
@@ -230,21 +228,18 @@ def class_shares(pairs):
     return (pairs.labels / pairs.labels.sum(axis=1, keepdims=True))[pairs.groups]
 
 
-def _train(weights, X, B, shares, rng, *, rate, n_steps):
+def train(weights, X, B, shares, rng, *, rate, n_steps):
     """The second stage: train the network in place; returns the loss before each step."""
     adam = Adam(weights)
 
     def step(progress):
         rows = rng.randint(len(X), size=BATCH)
-        parts = map_blocks(
-            lambda part: part_gradients(
-                weights,
-                X[rows[part]],
-                B[rows[part]],
-                None if shares is None else shares[rows[part]],
-            ),
-            gen_batches(BATCH, PART_ROWS),
-        )
+
+        def work(part):
+            own = rows[part]
+            return part_gradients(weights, X[own], B[own], None if shares is None else shares[own])
+
+        parts = map_blocks(work, gen_batches(BATCH, PART_ROWS))
         loss, gradients = next(parts)
         for other, more in parts:
             loss += other
