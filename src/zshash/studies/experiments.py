@@ -126,5 +126,5 @@ class Experiment:
         return self.changes.quick
 
     def jobs(self) -> list[Job]:
-        """Every task with every seed."""
-        return [Job(task, seed) for task in self.tasks for seed in range(self.seeds)]
+        """Every task with every seed; after an interruption, the first seeds have all tasks."""
+        return [Job(task, seed) for seed in range(self.seeds) for task in self.tasks]
