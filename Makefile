@@ -17,7 +17,7 @@ PYTEST = OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4 PYTHONDONTWRITEBYTECO
 # Packages of npm for the tests of the page; nothing of them is part of zshash.
 NPM := axe-core@4.14.0 puppeteer-core@24.43.1
 
-.PHONY: demo test test-all test-rest check bench compare reproduce study names browser milvus torch wheel format clean
+.PHONY: demo test test-all test-rest check bench compare reproduce study names rivals browser milvus torch wheel format clean
 
 demo: $(READY) ## an album of drawings without labels, searched by name
 	$(BIN)/zshash demo --output zshash-demo.html
@@ -44,11 +44,12 @@ bench: $(READY) ## fits against the bare matrix products, searches against faiss
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/mth.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/quantised.py
 	$(BIN)/python benchmarks/collection.py
 	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/scale.py
 
-compare: $(READY) ## every method at every code length by the standard protocols (ZSHASH_DATA)
+compare: $(READY) torch ## every method at every code length by the standard protocols (ZSHASH_DATA)
 	$(BIN)/zshash compare cifar10 tiny100 --set MTH.effort=fast --output docs/comparison
 
 reproduce: $(READY) ## the paper's experiments, tables and figures (ZSHASH_DATA, CIFAR10)
@@ -62,6 +63,12 @@ study: $(READY) ## MTH against all methods, each category hidden in its turn (ZS
 names: $(READY) ## search by any name, and the related work (ZSHASH_DATA, CIFAR10)
 	$(BIN)/zshash reproduce any-name --output docs/any-name --from $(CIFAR10)
 	$(BIN)/zshash reproduce name-baselines --output docs/name-baselines --from $(CIFAR10)
+
+rivals: $(READY) torch ## all methods and quantisers at equal bytes (ZSHASH_DATA, CIFAR10, openclipart-png)
+	@mkdir -p build/features
+	test -f build/features/cifar10_lite2.npz || $(BIN)/zshash extract $(CIFAR10) \
+		--extractor efficientnet-lite2 --output build/features/cifar10_lite2.npz
+	$(BIN)/zshash reproduce rivals rivals-clipart rivals-lite2 --output docs/rivals
 
 browser: ## browsers and packages of npm for the tests of the page, on Debian and its kin
 	@missing=$$(for program in chromium firefox-esr npm; do command -v $$program > /dev/null || echo $$program; done); \

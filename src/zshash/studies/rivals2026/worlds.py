@@ -44,7 +44,10 @@ PHOTOS = (
 )
 DRAWINGS = (CLIPART,)
 LARGER = 'extractor = "efficientnet-lite2"\n'
-LITE2 = (f'{LARGER}data = "cifar10"\nreduced = 256{CIFAR10}', f"{LARGER}{CLIPART}")
+LITE2 = (
+    f'data = "build/features/cifar10_lite2.npz"\nreduced = 256{CIFAR10}',
+    f"{LARGER}{CLIPART}",
+)
 MAIN, SHORT, LONG = [32, 64, 128], [64], [128]
 
 LARGE = "RaBitQ, whitened"  # its two numbers leave no byte for bits in shorter codes
