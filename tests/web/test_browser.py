@@ -125,6 +125,7 @@ def test_what_is_no_picture_leaves_everything_as_it_was(server, visit):
     here.page.wait_for_selector("#error:visible")
     assert here.page.inner_text("#error").endswith(".")
     assert here.ids == before
+    assert here.page.locator("#filter-open, #count").filter(visible=True).count() == 2
     assert here.page.url.endswith("?name=cat")
     here.drop(b"text", "a.txt", kind="text/plain")
     assert here.page.inner_text("#error") == "That is no picture."

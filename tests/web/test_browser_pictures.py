@@ -339,6 +339,13 @@ def test_scrolling_goes_on(shaped, visit):
     here.until(f"Math.abs(scrollY - {where}) < 400")
 
 
+def test_of_many_pictures_only_the_best_are_listed(shaped, visit):
+    page = visit(shaped).go("/?id=0&k=5").page
+    total = EACH * len(SIZES)
+    assert page.inner_text("#count") == f"The best 5 of {total} pictures"
+    assert page.inner_text("#onward") == "These are the best 5: more are not listed."
+
+
 def test_failure_on_the_way(shaped, visit):
     here = visit(shaped).allow(422, 500).go("/?id=0")
     page = here.page
@@ -421,11 +428,13 @@ def test_removing_and_undoing(writing, writable):
     page.wait_for_selector("#undo:visible")
     assert page.inner_text("#undo-words") == "3 pictures removed from the album."
     assert here.ids == [*ids[:3], *ids[6:]]
+    assert page.inner_text("#count") == "177 pictures, the best first"
     assert number_of_items(writable) == 177
     here.shoot("removed")
     page.click("#undo-run")
     here.until(f"document.querySelectorAll('#grid .tile').length === {len(ids)}")
     assert here.ids == ids, "the same ids at the same places"
+    assert page.inner_text("#count") == "180 pictures, the best first"
     assert number_of_items(writable) == 180
     assert page.inner_text("#selected-count") == "3 selected"
 
@@ -454,6 +463,8 @@ def test_labelling(writing, writable):
     page.click("#grid .check >> nth=1")
     page.click("#selected-label")
     assert problems(page) == []
+    page.click("#labelling-form .primary")
+    assert page.inner_text("#labelling-error") == "Type a name first."
     page.fill("#labelling-name", "<i>old</i> timer")
     here.shoot("labelling")
     page.keyboard.press("Enter")
@@ -462,6 +473,7 @@ def test_labelling(writing, writable):
     names = page.locator(f"#grid [data-id='{ids[1]}'] .tag .name").all_text_contents()
     assert "<i>old</i> timer" in names
     assert len(names) == 2
+    page.wait_for_selector("#learning >> text=2 pictures have other labels now.")
     page.click("#grid .frame >> nth=1")
     page.click("#viewer-label")
     page.fill("#labelling-name", "Ship")

@@ -195,7 +195,7 @@ class Client:
             yield item_of(told)
 
     def names(self, begins: str, limit: int = 8) -> list[dict[str, Any]]:
-        """Names that begin with some letters: labels, what the network knows, other nouns."""
+        """Names of which a word begins so: labels, what the network knows, other nouns."""
         query = {"begins": begins, "limit": limit}
         found: list[dict[str, Any]] = self._server.ask("GET", "/names", query=query)["names"]
         return found

@@ -117,7 +117,8 @@ async function failure(response) {
 }
 
 /** With a capital letter, where a plain word comes first, and a full stop. */
-function sentence(text) {
+export function sentence(text) {
+  if (!text) return "";
   const begun = /^[a-z]+ /.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }

@@ -72,7 +72,7 @@ export class Changes {
   }
 
   async label(name) {
-    if (name === "") return void byId("labelling-name").focus();
+    if (name === "") return this.lackName();
     const { items, changed } = this.labelled;
     const how = name === null || byId("labelling-set").checked ? "set" : "also";
     const label = name === null ? null : this.known(name);
@@ -85,8 +85,14 @@ export class Changes {
     for (const item of items) item.labels = relabelled(item.labels, label, how);
     byId("labelling").close();
     changed(items);
+    this.app.learning.relabelled(items);
     toast(label === null ? "The labels were taken away." : `Labelled “${nameOf(label)}”.`);
     await this.told(() => this.refresh());
+  }
+
+  lackName() {
+    byId("labelling-error").textContent = "Type a name first.";
+    byId("labelling-name").focus();
   }
 
   /** The label that a name means: one that is there, or the name itself. */
