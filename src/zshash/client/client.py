@@ -52,6 +52,8 @@ class Client:
     ------
     ServerError
         All methods, if the server refuses; it has `status`, `detail` and `suggestions`.
+    ConnectionError, TimeoutError
+        All methods, if the server does not answer.
 
     Examples
     --------
