@@ -400,7 +400,11 @@ def test_token_is_asked_for(writable, visit):
     page.click("#grid .frame >> nth=5")
     page.click("#viewer-remove")
     page.wait_for_selector("#token[open]")
-    page.fill("#token-value", "not the token of this server")
+    for wrong in ("東京の合言葉ではない合言葉", "not the token of this server"):
+        page.fill("#token-value", wrong)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#token-error >> text=That is not the right token.")
+        page.evaluate("document.getElementById('token-error').textContent = ''")
     page.keyboard.press("Enter")
     page.wait_for_selector("#token-error:visible")
     here.shoot("token")

@@ -54,6 +54,7 @@ export const address = (path) => `api/v1/${path}`;
 
 /** Trade a token for a cookie; fails with the server's sentence. */
 export async function openSession(token) {
+  if (!/^[ -~]*$/.test(token)) throw new ApiError(401, "That is not the right token."); // no header can hold it
   const headers = { Authorization: `Bearer ${token}` };
   const response = await once("session", { method: "POST", headers });
   if (!response.ok) throw await failure(response);
