@@ -439,6 +439,39 @@ def test_removing_and_undoing(writing, writable):
     assert page.inner_text("#selected-count") == "3 selected"
 
 
+def test_undoing_after_another_search(writing):
+    here = writing.go("/?id=0")
+    page = here.page
+    gone = here.ids[3]
+    page.hover("#grid .tile >> nth=3")
+    page.click("#grid .check >> nth=3")
+    page.click("#selected-remove")
+    page.wait_for_selector("#undo:visible")
+    here.search("#40")
+    assert page.inner_text("#count") == "179 pictures, the best first"
+    before = here.ids
+    page.click("#undo-run")
+    here.until("document.getElementById('count').textContent.startsWith('180 ')")
+    here.rest()
+    assert here.ids != [*before[:3], gone, *before[3:]], "not at its place of the other search"
+    assert [own for own in here.ids if own != gone][:50] == before[:50]
+    assert page.locator("#selected").is_hidden()
+
+
+def test_removing_all_that_was_found(writing):
+    here = writing.go("/?id=0&where=id+in+(0,+1)")
+    page = here.page
+    assert page.inner_text("#onward") == "That was all: 2 results."
+    page.keyboard.press("Control+a")
+    page.click("#selected-remove")
+    page.wait_for_selector("#undo:visible")
+    assert page.inner_text("#count") == "No picture meets these filters."
+    assert page.inner_text("#onward") == ""
+    page.click("#undo-run")
+    here.until("document.getElementById('count').textContent.startsWith('2 ')")
+    assert page.inner_text("#onward") == "That was all: 2 results."
+
+
 def test_removing_in_the_viewer(writing, writable):
     here = writing.allow(404).go("/?id=0")  # a picture may be asked for while its item goes
     page, ids = here.page, here.ids

@@ -37,7 +37,7 @@ export class Changes {
     after(true);
     const back = () => this.told(async () => {
       await post("items/restore", { undo });
-      list.restore(gone);
+      await list.restore(gone);
       after(false);
       await this.refresh();
     });

@@ -49,13 +49,16 @@ export class Gallery {
   remove(ids) {
     const gone = this.rows.remove(ids);
     this.shift(-gone.length);
-    return gone;
+    this.endless.tellEnd();
+    return { gone, feed: this.feed };
   }
 
-  /** Bring back what was taken away. */
-  restore(gone) {
+  /** Bring back what was taken away; where something else is shown by now, that is asked for again. */
+  restore({ gone, feed }) {
+    if (feed !== this.feed) return this.app.reload();
     this.shift(gone.length);
     this.rows.restore(gone);
+    return this.endless.tellEnd();
   }
 
   shift(by) {
