@@ -231,6 +231,19 @@ def test_a_minus_in_the_search_field(server, visit):
     assert here.page.inner_text("#error").startswith("Say what to look for, too")
 
 
+def test_a_name_that_is_wanted_and_refused(server, visit):
+    here = visit(server).go("/?name=dog")
+    before = here.ids
+    here.page.click("#add-not")
+    here.page.keyboard.type("Dog")
+    here.page.keyboard.press("Enter")
+    here.page.wait_for_selector("#error:visible")
+    words = "“dog” can not be looked for and left out at the same time."
+    assert here.page.inner_text("#error") == words
+    assert here.page.url.endswith("?name=dog")
+    assert here.ids == before
+
+
 def test_names_beside_a_picture(server, visit, pets):
     here = visit(server).go("/")
     page, content = here.page, png("cat", 901)
