@@ -451,6 +451,8 @@ def test_items_without_pictures_and_names(features, visit):
     assert page.locator("#grid .is-unseen").count() == 0
     here.shoot("patterns")
     page.click("#filter-open")
+    page.fill("#label-filter", "nobody has this")
+    assert page.inner_text("#labels") == "No label has these letters."
     page.fill("#label-filter", "group 17")
     page.check("#labels input")
     here.until_query("label=group")

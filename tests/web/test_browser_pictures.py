@@ -488,6 +488,20 @@ def test_removing_in_the_viewer(writing, writable):
     assert number_of_items(writable) == 180
 
 
+def test_a_removal_that_is_refused_is_told_above_the_viewer(writing):
+    here = writing.allow(409).go("/?id=0")
+    page = here.page
+    refused = json.dumps({"detail": "another process is writing"})
+    page.route(re.compile("items/remove"), lambda route: route.fulfill(status=409, body=refused))
+    page.click("#grid .frame >> nth=1")
+    page.keyboard.press("Delete")
+    page.wait_for_selector("#viewer #toast.shown >> text=Another process is writing.")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#viewer", state="hidden")
+    page.click("#copy")
+    page.wait_for_selector("body > #toast.shown")
+
+
 def test_labelling(writing, writable):
     here = writing.go("/?id=0")
     page, ids = here.page, here.ids

@@ -65,6 +65,7 @@ export class Changes {
     const { labels } = this.app.facts.info;
     byId("labelling-title").textContent = items.length === 1 ? "Label this picture" : `Label ${plural(items.length, "picture")}`;
     byId("labelling-names").replaceChildren(...labels.map(({ label }) => el("option", { value: nameOf(label) })));
+    byId("labelling-words").textContent = items.length === 1 ? "What the picture shows" : "What the pictures show";
     byId("labelling-name").value = "";
     byId("labelling-error").textContent = "";
     byId("labelling").showModal();
