@@ -1,10 +1,10 @@
 """The client against the collection that the server serves: the same answers to all queries."""
 
 import re
+import socket
 import subprocess
 import sys
 import threading
-from http.client import HTTPException
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from tests.web.browser.album import make_album, png
 from tests.web.browser.knowing import make_knowing
 from tests.web.running import running
 from zshash.client import ServerError
+from zshash.datasets import DataError
 
 __all__ = ["canned"]
 
@@ -238,10 +239,33 @@ def test_a_busy_server_is_asked_again(canned):
         client.info()
 
 
+def test_a_server_that_does_not_answer():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with (
+            zshash.Client(address, timeout=0.05) as client,
+            pytest.raises(TimeoutError, match=f"^{address} does not answer: timed out$"),
+        ):
+            client.info()
+    with (
+        zshash.Client(address) as client,
+        pytest.raises(ConnectionError, match=f"^{address} does not answer: Connection refused$"),
+    ):
+        client.info()
+
+
+def test_a_picture_that_is_not_there(both, tmp_path):
+    _, client = both
+    missing = str(tmp_path / "nothing.jpg")
+    for ask in (client.search, client.add):
+        with pytest.raises(DataError, match=r"nothing\.jpg: No such file or directory$"):
+            ask(missing)
+
+
 def test_a_connection_that_was_dropped_is_opened_again(canned):
     with zshash.Client(canned([GOOD], [GOOD], [GOOD])) as client:
         assert client.info() == client.info() == {"items": 3}
-        with pytest.raises((OSError, HTTPException)):
+        with pytest.raises(ConnectionError, match=r"^http://127\.0\.0\.1:\d+ does not answer: "):
             client.remove(3)  # it may have been done
 
 

@@ -125,6 +125,7 @@ def test_what_is_no_picture_leaves_everything_as_it_was(server, visit):
     here.page.wait_for_selector("#error:visible")
     assert here.page.inner_text("#error").endswith(".")
     assert here.ids == before
+    assert here.page.locator("#filter-open, #count").filter(visible=True).count() == 2
     assert here.page.url.endswith("?name=cat")
     here.drop(b"text", "a.txt", kind="text/plain")
     assert here.page.inner_text("#error") == "That is no picture."
@@ -399,7 +400,11 @@ def test_token_is_asked_for(writable, visit):
     page.click("#grid .frame >> nth=5")
     page.click("#viewer-remove")
     page.wait_for_selector("#token[open]")
-    page.fill("#token-value", "not the token of this server")
+    for wrong in ("東京の合言葉ではない合言葉", "not the token of this server"):
+        page.fill("#token-value", wrong)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#token-error >> text=That is not the right token.")
+        page.evaluate("document.getElementById('token-error').textContent = ''")
     page.keyboard.press("Enter")
     page.wait_for_selector("#token-error:visible")
     here.shoot("token")
@@ -446,6 +451,8 @@ def test_items_without_pictures_and_names(features, visit):
     assert page.locator("#grid .is-unseen").count() == 0
     here.shoot("patterns")
     page.click("#filter-open")
+    page.fill("#label-filter", "nobody has this")
+    assert page.inner_text("#labels") == "No label has these letters."
     page.fill("#label-filter", "group 17")
     page.check("#labels input")
     here.until_query("label=group")

@@ -27,6 +27,7 @@ NAMES = [
     {"name": "truck", "text": "truck", "known": True, "items": 30},
     {"name": "trumpet.n.01", "text": "trumpet (brass)", "known": False, "items": None},
     {"name": "<b>tru</b>", "text": "<b>tru</b>", "known": False, "items": None},
+    {"name": "garbage truck", "text": "garbage truck", "known": True, "items": None},
 ]
 CLOSED = "document.getElementById('query').getAttribute('aria-expanded') === 'false'"
 OPENED = "document.getElementById('query').getAttribute('aria-expanded') === 'true'"
@@ -78,6 +79,8 @@ def test_suggestions_by_keys(server, visit):
     options = page.locator("#suggestions [role=option]")
     assert options.all_inner_texts()[0].split("\n") == ["truck", "30 labelled"]
     assert options.nth(2).inner_text() == "<b>tru</b>"
+    assert options.nth(3).inner_text() == "garbage truck"
+    assert options.nth(3).locator("b").inner_text() == "tru", "the word that is being typed"
     assert problems(page) == []
     here.shoot("suggestions")
     page.keyboard.press("ArrowDown")

@@ -40,13 +40,13 @@ def item(number, width, **more):
 class Reviewed:
     """Answers of a server about copies; remembers what it was told to do."""
 
-    def __init__(self, here, n=2, states=("ready",)):
+    def __init__(self, here, n=2, states=("ready",), early=False):
         self.groups = [
             {"key": f"{i:016x}", "level": "same", "keep": 3 * i + 1}
             | {"items": [item(3 * i, 200), item(3 * i + 1, 400), item(3 * i + 2, 100)]}
             for i in range(n)
         ]
-        self.states, self.told = list(states), []
+        self.states, self.told, self.early = list(states), [], early
         here.page.route(re.compile("api/v1/(duplicates|items/re)"), self.answer)
 
     def answer(self, route):
@@ -57,7 +57,7 @@ class Reviewed:
             reply = {"items/remove": {"removed": body.get("ids"), "undo": "u1"}}.get(verb, body)
             return route.fulfill(json=reply)
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
-        groups = self.groups if state == "ready" else []
+        groups = self.groups if state == "ready" or self.early else []
         page = {"state": state, "done": 0.4, "text": "", "total": len(groups), "unknown": 0}
         return route.fulfill(json=page | {"offset": 0, "limit": 20, "groups": groups})
 
@@ -146,6 +146,28 @@ def test_the_page_waits_for_the_search(here):
     assert "40 %" in page.inner_text("#copies-summary")
     page.wait_for_selector(".group")
     assert page.locator("#copies-progress").is_hidden()
+
+
+def test_decisions_stay_while_the_server_looks_for_more(here):
+    server = opened(here, states=("computing",), early=True)
+    page = here.page
+    page.click(".group >> nth=0 >> .keep >> nth=0")
+    page.wait_for_selector(".group.decided")
+    asked = [group["key"] for group in server.groups]
+    server.groups = [{**server.groups[1], "key": "f" * 16}, *server.groups[1:]]
+    page.wait_for_selector(f".group[data-key='{'f' * 16}']")
+    assert page.locator(".group.decided").get_attribute("data-key") == asked[0]
+    page.click(".way-back")
+    page.wait_for_selector(".group.decided", state="detached")
+    assert server.told[1] == ("items/restore", {"undo": "u1"})
+
+
+def test_suggestions_that_can_not_be_followed(here):
+    opened(here)
+    here.allow(503)
+    here.page.route(re.compile("limit=100"), lambda route: route.fulfill(status=503, body="{}"))
+    here.page.click("#copies-all")
+    here.until("document.getElementById('copies-summary').textContent.includes('503')")
 
 
 def test_an_album_without_copies(here):

@@ -1,5 +1,7 @@
 """Names on the page, over a collection whose network knows names."""
 
+import re
+
 import pytest
 
 pytest.importorskip(
@@ -17,6 +19,7 @@ pytestmark = [
         CHROMIUM is None, reason="no browser: apt-get install chromium lets these tests run"
     ),
 ]
+FOUND_WELL = "If there are pictures of this, they should be found well."
 
 
 @pytest.fixture
@@ -44,11 +47,28 @@ def test_names_to_begin_with(server, visit):
     assert 4 <= len(cards) <= 6
     sources = here.attributes(here.page.locator("#example-names img"), "src")
     assert len(set(sources)) == len(cards), "a picture for each"
+    assert here.page.locator("#example-names .is-whole").count() == 0
     here.page.click("#example-names .offer >> nth=3")
     here.until_query("name=")
     assert here.ids
     assert here.page.locator("#nothing").is_hidden()
     here.shoot("names-start")
+
+
+def thin(route):
+    """The answer to a search, with pictures that are three times as high as they are wide."""
+    answer = route.fetch().json()
+    for result in answer["results"]:
+        result["size"] = [100, 300]
+    route.fulfill(json=answer)
+
+
+def test_examples_show_all_of_a_thin_picture(server, visit):
+    here = visit(server)
+    here.page.route(re.compile("api/v1/search"), thin)
+    pictures = here.go("/").page.locator("#example-names .is-whole img")
+    assert pictures.count() >= 4
+    assert pictures.first.evaluate("image => getComputedStyle(image).objectFit") == "contain"
 
 
 def test_senses(server, visit):
@@ -118,12 +138,18 @@ def test_a_phrase(server, visit):
     assert texts(page, "#reading .thing p") == ["Which dog?", "Understood:"]
     assert texts(page, "#reading .is-taken") == ["dog (domestic animal)", "ship"]
     assert "Not understood, and left out: “sleepy”." in texts(page, "#reading p")
+    assert page.inner_text("#because").startswith("These fit best with everything")
     page.click("#reading .unfold")
     page.click("#reading .chip >> text=sausage")
     here.until_query(r"\?name=dog\.n\.05&name=ship$")
     assert page.inner_text("h1:visible") == "dog (sausage) and ship"
     assert texts(page, "#terms .name") == ["dog (sausage)", "ship"]
     assert problems(page) == []
+
+
+def test_words_that_were_left_out_are_not_said_to_be_known(server, visit):
+    here = visit(server).go("/?name=a+sleepy+dog")
+    here.until("document.getElementById('because').textContent.includes('the kinds of dog that')")
 
 
 def test_near_misses(server, visit):
@@ -141,6 +167,12 @@ def test_near_misses(server, visit):
     here.search("東京")
     assert "Try a common English word" in page.inner_text("#error")
     assert page.locator("#error .chip").count() == 0
+
+
+def test_a_name_that_nobody_knows_on_the_map(server, visit):
+    here = visit(server).allow(422).go("/?view=map&name=turck")
+    here.page.wait_for_selector("#map-marks:visible")
+    assert "“turck” is no word that this search knows." in here.page.inner_text("#map-marks")
 
 
 def test_near_misses_beside_other_names(server, visit):
@@ -199,6 +231,19 @@ def test_a_minus_in_the_search_field(server, visit):
     assert here.page.inner_text("#error").startswith("Say what to look for, too")
 
 
+def test_a_name_that_is_wanted_and_refused(server, visit):
+    here = visit(server).go("/?name=dog")
+    before = here.ids
+    here.page.click("#add-not")
+    here.page.keyboard.type("Dog")
+    here.page.keyboard.press("Enter")
+    here.page.wait_for_selector("#error:visible")
+    words = "“dog” can not be looked for and left out at the same time."
+    assert here.page.inner_text("#error") == words
+    assert here.page.url.endswith("?name=dog")
+    assert here.ids == before
+
+
 def test_names_beside_a_picture(server, visit, pets):
     here = visit(server).go("/")
     page, content = here.page, png("cat", 901)
@@ -227,8 +272,8 @@ def test_names_are_offered_only_where_they_work(client, visit):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("truck", "Pictures of this should be found well. These look most like"),
-        ("dog", "Pictures of this should be found well. These look most like the kinds of"),
+        ("truck", f"{FOUND_WELL} These look most like"),
+        ("dog", f"{FOUND_WELL} These look most like the kinds of"),
         ("segway", None),
     ],
 )

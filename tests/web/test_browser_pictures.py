@@ -339,6 +339,13 @@ def test_scrolling_goes_on(shaped, visit):
     here.until(f"Math.abs(scrollY - {where}) < 400")
 
 
+def test_of_many_pictures_only_the_best_are_listed(shaped, visit):
+    page = visit(shaped).go("/?id=0&k=5").page
+    total = EACH * len(SIZES)
+    assert page.inner_text("#count") == f"The best 5 of {total} pictures"
+    assert page.inner_text("#onward") == "These are the best 5: more are not listed."
+
+
 def test_failure_on_the_way(shaped, visit):
     here = visit(shaped).allow(422, 500).go("/?id=0")
     page = here.page
@@ -421,13 +428,48 @@ def test_removing_and_undoing(writing, writable):
     page.wait_for_selector("#undo:visible")
     assert page.inner_text("#undo-words") == "3 pictures removed from the album."
     assert here.ids == [*ids[:3], *ids[6:]]
+    assert page.inner_text("#count") == "177 pictures, the best first"
     assert number_of_items(writable) == 177
     here.shoot("removed")
     page.click("#undo-run")
     here.until(f"document.querySelectorAll('#grid .tile').length === {len(ids)}")
     assert here.ids == ids, "the same ids at the same places"
+    assert page.inner_text("#count") == "180 pictures, the best first"
     assert number_of_items(writable) == 180
     assert page.inner_text("#selected-count") == "3 selected"
+
+
+def test_undoing_after_another_search(writing):
+    here = writing.go("/?id=0")
+    page = here.page
+    gone = here.ids[3]
+    page.hover("#grid .tile >> nth=3")
+    page.click("#grid .check >> nth=3")
+    page.click("#selected-remove")
+    page.wait_for_selector("#undo:visible")
+    here.search("#40")
+    assert page.inner_text("#count") == "179 pictures, the best first"
+    before = here.ids
+    page.click("#undo-run")
+    here.until("document.getElementById('count').textContent.startsWith('180 ')")
+    here.rest()
+    assert here.ids != [*before[:3], gone, *before[3:]], "not at its place of the other search"
+    assert [own for own in here.ids if own != gone][:50] == before[:50]
+    assert page.locator("#selected").is_hidden()
+
+
+def test_removing_all_that_was_found(writing):
+    here = writing.go("/?id=0&where=id+in+(0,+1)")
+    page = here.page
+    assert page.inner_text("#onward") == "That was all: 2 results."
+    page.keyboard.press("Control+a")
+    page.click("#selected-remove")
+    page.wait_for_selector("#undo:visible")
+    assert page.inner_text("#count") == "No picture meets these filters."
+    assert page.inner_text("#onward") == ""
+    page.click("#undo-run")
+    here.until("document.getElementById('count').textContent.startsWith('2 ')")
+    assert page.inner_text("#onward") == "That was all: 2 results."
 
 
 def test_removing_in_the_viewer(writing, writable):
@@ -446,6 +488,20 @@ def test_removing_in_the_viewer(writing, writable):
     assert number_of_items(writable) == 180
 
 
+def test_a_removal_that_is_refused_is_told_above_the_viewer(writing):
+    here = writing.allow(409).go("/?id=0")
+    page = here.page
+    refused = json.dumps({"detail": "another process is writing"})
+    page.route(re.compile("items/remove"), lambda route: route.fulfill(status=409, body=refused))
+    page.click("#grid .frame >> nth=1")
+    page.keyboard.press("Delete")
+    page.wait_for_selector("#viewer #toast.shown >> text=Another process is writing.")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#viewer", state="hidden")
+    page.click("#copy")
+    page.wait_for_selector("body > #toast.shown")
+
+
 def test_labelling(writing, writable):
     here = writing.go("/?id=0")
     page, ids = here.page, here.ids
@@ -454,6 +510,8 @@ def test_labelling(writing, writable):
     page.click("#grid .check >> nth=1")
     page.click("#selected-label")
     assert problems(page) == []
+    page.click("#labelling-form .primary")
+    assert page.inner_text("#labelling-error") == "Type a name first."
     page.fill("#labelling-name", "<i>old</i> timer")
     here.shoot("labelling")
     page.keyboard.press("Enter")
@@ -462,6 +520,7 @@ def test_labelling(writing, writable):
     names = page.locator(f"#grid [data-id='{ids[1]}'] .tag .name").all_text_contents()
     assert "<i>old</i> timer" in names
     assert len(names) == 2
+    page.wait_for_selector("#learning >> text=2 pictures have other labels now.")
     page.click("#grid .frame >> nth=1")
     page.click("#viewer-label")
     page.fill("#labelling-name", "Ship")

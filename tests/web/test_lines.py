@@ -45,6 +45,12 @@ def test_names_to_complete(client, knower):
     assert len({own["text"] for own in found}) == len(found)
     for own in found:
         assert own["text"].lower().startswith("do")
+    found = knower.get("/api/v1/names", begins="wo", limit=50).json["names"]
+    assert [own["text"] for own in found if own["known"]] == ["timber wolf"], "a later word"
+    assert "wok" in [own["text"] for own in found], "nouns that begin so come after it"
+    found = knower.get("/api/v1/names", begins="s", limit=50).json["names"]
+    known = [own["text"] for own in found if own["known"]]
+    assert known.index("stethoscope") < known.index("European fire salamander"), "begins so itself"
     assert client.get("/api/v1/names", begins="qqxq").json == {"names": []}
     for bad in ("", "a" * 2000):
         assert client.get("/api/v1/names", begins=bad).status == 422

@@ -73,6 +73,18 @@ def test_words_for_items(known):
     assert (recogniser.choose(bits, []) == -1).all()
 
 
+def test_a_label_of_nearly_all_items_names_no_region(known):
+    bits, kinds, recogniser = known
+    places = (kinds[:, None] // [1, 2] % [2, 3]).astype(np.float32)
+    places += np.random.RandomState(0).randn(*places.shape).astype(np.float32) / 100
+    found = find_regions(places, ["drawing"] * len(kinds), bits, recogniser)
+    assert len({region.name for region in found}) >= 3
+    assert all(region.word is not None for region in found)
+    few = ["drawing" if kind else None for kind in kinds > 2]
+    names = {region.name for region in find_regions(places, few, bits, recogniser)}
+    assert "drawing" in names, "half of the items have this label, so it says something"
+
+
 def test_regions_without_labels_have_words(known):
     bits, kinds, recogniser = known
     some = np.isin(kinds, [2, 3])

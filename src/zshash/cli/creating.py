@@ -103,7 +103,7 @@ def create(
     as_json: bool,
     **about: Any,
 ) -> None:
-    r"""Make ALBUM, a folder, from PICTURES: look at them, learn from them, and add them.
+    """Make ALBUM, a folder, from PICTURES: look at them, learn from them, and add them.
 
     PICTURES is a folder with pictures at any depth, or anything else that fit reads. Labels are not
     needed. Names of folders are labels if they look like categories; --labels changes that. After
@@ -115,7 +115,7 @@ def create(
     zshash serve album --open
 
     With --model, or a model file in place of PICTURES, nothing is learned.
-    """
+    """  # noqa: D301, the sign that keeps lines apart is no raw text
     if model is None and len(pictures) == 1 and is_model(Path(pictures[0])):
         model, pictures = Path(pictures[0]), ()
     about["semantics"] = list(semantics) or None

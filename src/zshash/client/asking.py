@@ -12,6 +12,7 @@ from zshash.codes import values_of_text
 from zshash.collection import Found, Item, Match
 from zshash.collection.operations.queries import Query
 from zshash.datasets import Dataset
+from zshash.datasets.data import unreadable
 
 if TYPE_CHECKING:
     from zshash.learning.readings import Reading
@@ -55,7 +56,7 @@ def picture_of(query: Query) -> bytes:
     if isinstance(query.picture, bytes):
         return query.picture
     if query.sample is not None:
-        return Path(query.sample.data.paths[query.sample.row]).read_bytes()
+        return _content(Path(query.sample.data.paths[query.sample.row]))
     from PIL import Image
 
     file = BytesIO()
@@ -133,4 +134,12 @@ def file_of(picture: Any) -> tuple[str, bytes]:
     """Name and bytes of a picture."""
     if isinstance(picture, bytes):
         return "", picture
-    return Path(picture).name, Path(picture).read_bytes()
+    return Path(picture).name, _content(Path(picture))
+
+
+def _content(path: Path) -> bytes:
+    """Bytes of a file; a `DataError` if it can not be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error

@@ -52,6 +52,8 @@ class Client:
     ------
     ServerError
         All methods, if the server refuses; it has `status`, `detail` and `suggestions`.
+    ConnectionError, TimeoutError
+        All methods, if the server does not answer.
 
     Examples
     --------
@@ -195,7 +197,7 @@ class Client:
             yield item_of(told)
 
     def names(self, begins: str, limit: int = 8) -> list[dict[str, Any]]:
-        """Names that begin with some letters: labels, what the network knows, other nouns."""
+        """Names of which a word begins so: labels, what the network knows, other nouns."""
         query = {"begins": begins, "limit": limit}
         found: list[dict[str, Any]] = self._server.ask("GET", "/names", query=query)["names"]
         return found

@@ -52,6 +52,7 @@ class Connections:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{address!r} is no address such as http://127.0.0.1:8000")
+        self._address = address
         self._kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._host, self._port = parts.hostname, parts.port
         self._start, self._timeout, self._retries = parts.path.rstrip("/"), timeout, retries
@@ -132,14 +133,23 @@ class Connections:
             try:
                 connection.request(method, target, body, headers)
                 return connection, connection.getresponse()
-            except (HTTPException, ConnectionError):
+            except (HTTPException, ConnectionError) as error:
                 connection.close()
                 if not (is_used and again):
-                    raise
+                    raise self._unanswered(error) from error
                 connection, is_used = self._new(), False
+            except OSError as error:  # too slow, a name that nobody knows, a wrong certificate
+                connection.close()
+                raise self._unanswered(error) from error
             except BaseException:
                 connection.close()
                 raise
+
+    def _unanswered(self, error: Exception) -> OSError:
+        """What is raised where a server gives no answer, or breaks off."""
+        kind = TimeoutError if isinstance(error, TimeoutError) else ConnectionError
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return kind(f"{self._address} does not answer: {why}")
 
     def _take(self) -> tuple[HTTPConnection, bool]:
         """A connection for one request, and whether it has been used before."""

@@ -175,7 +175,7 @@ class CompletedName(BaseModel):
 
 
 class Names(BaseModel):
-    """Names that begin with some letters, the best first."""
+    """Names of which a word begins with some letters, the best first."""
 
     names: list[CompletedName]
 

@@ -3,7 +3,8 @@
 Places of items are joined into a tree of compact groups (Ward's method, on a sample). Each level
 of the tree divides the map into regions, few large ones first. A region is named after the label
 that most of its items have, else after a word for many of its labels, else after what the network
-recognises there; some regions have no name.
+recognises there; some regions have no name. A label that nearly all items of the map have tells no
+region from the others, so what the network recognises stands there, if it recognises anything.
 A part of a region is left out if it has the same name.
 """
 
@@ -26,6 +27,7 @@ LEVELS = (7, 18, 45, 120)  # number of regions of each level
 LEAST_ITEMS = 4  # of a region with a name
 ITEMS_IN_ONE = 8  # there are at most as many regions as parts of so many items
 SAMPLE = 1500  # items whose places make the tree
+COMMON = 0.8  # share of all items from which a label tells no region from the others
 MAJORITY = 0.5  # share of a region's items that have its label
 EDGE = 0.12  # share of a region's items that lie above its name
 
@@ -71,7 +73,7 @@ def find_regions(
     bits : ndarray of shape (n, n_bits), uint8
         Codes of 0 and 1.
     recogniser : Recogniser, optional
-        Names regions without labels.
+        Names regions without labels, and those whose label nearly all items have.
 
     Examples
     --------
@@ -81,6 +83,7 @@ def find_regions(
     [('cat', 5, 0), ('dog', 5, 0)]
     """
     kinds = Kinds(labels) if any(label is not None for label in labels) else None
+    labels = labels if recogniser is None else _telling(labels)
     named: dict[tuple[int, int], str] = {}
     found = []
     parent = np.zeros(len(places), dtype=np.int64)
@@ -96,6 +99,16 @@ def find_regions(
         found += sorted(regions, key=lambda region: -region.items)
         parent = numbers
     return found
+
+
+def _telling(labels: Sequence[str | None]) -> list[str | None]:
+    """Labels, with None in place of one that nearly all items have.
+
+    >>> _telling(["photo"] * 9 + ["drawing"])[-2:]
+    [None, 'drawing']
+    """
+    counts = Counter(labels)
+    return [None if counts[label] >= COMMON * len(labels) else label for label in labels]
 
 
 def _levels(places: Places) -> list[Numbers]:

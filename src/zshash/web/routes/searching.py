@@ -173,7 +173,7 @@ def add_names(router: APIRouter, state: ServerState) -> None:
         **named("completeName", "Searching", asks={"begins": "tru"}, answer=NAMES, fresh=True),
     )
     async def complete(query: Annotated[NamesQuery, Query()]) -> Response:
-        """Names that begin with some letters: labels, then what the network knows, then nouns."""
+        """Names of which a word begins so: labels, then what the network knows, then nouns."""
         found = await state.reading.run(names.names, query.begins, query.limit)
         return as_json(to_json(found))
 

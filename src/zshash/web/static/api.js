@@ -54,6 +54,7 @@ export const address = (path) => `api/v1/${path}`;
 
 /** Trade a token for a cookie; fails with the server's sentence. */
 export async function openSession(token) {
+  if (!/^[ -~]*$/.test(token)) throw new ApiError(401, "That is not the right token."); // no header can hold it
   const headers = { Authorization: `Bearer ${token}` };
   const response = await once("session", { method: "POST", headers });
   if (!response.ok) throw await failure(response);
@@ -117,7 +118,8 @@ async function failure(response) {
 }
 
 /** With a capital letter, where a plain word comes first, and a full stop. */
-function sentence(text) {
+export function sentence(text) {
+  if (!text) return "";
   const begun = /^[a-z]+ /.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }

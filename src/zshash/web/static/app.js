@@ -181,7 +181,7 @@ export class App {
   fail(words, cure = null) {
     byId("error").replaceChildren(...[words, cure].filter(Boolean));
     show(byId("error"), words !== "");
-    document.body.classList.toggle("failed", words !== "");
+    document.body.classList.toggle("failed", words !== "" && !this.pictures?.items.length);
     if (words) byId("error").scrollIntoView({ block: "nearest" });
   }
 }

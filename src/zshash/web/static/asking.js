@@ -3,13 +3,13 @@
 import { address, ask } from "./api.js";
 import { isCode } from "./codes.js";
 import { byId, el, show, size } from "./dom.js";
-import { nameOf } from "./facts.js";
+import { nameOf, plain } from "./facts.js";
 import { isApart, parts, wanted, withNames } from "./names.js";
 import { formOf, listen } from "./pictures.js";
 import { spoken } from "./reading.js";
 import { fresh, nothing, parameters } from "./state.js";
 import { Suggesting } from "./suggesting.js";
-import { hint, placeholder } from "./wording.js";
+import { hint, placeholder, quoted } from "./wording.js";
 import { Words } from "./words.js";
 
 /** Takes what is asked, and has the page go there. */
@@ -138,9 +138,11 @@ export class Asking {
     const { app } = this;
     const isItem = this.state.kind === "id";
     const state = isItem ? { ...this.state, ...this.answered } : this.state;
+    const [some, refused] = [[...wanted(state), ...names], [...state.without, ...without]];
+    const both = some.find((name) => refused.some((other) => plain(other) === plain(name)));
+    if (both) return app.fail(`${quoted(both)} can not be looked for and left out at the same time.`);
     if (isItem) app.sent.see(state.value, address(`items/${this.state.value}/thumbnail`));
-    const all = withNames(state, [...wanted(state), ...names], [...state.without, ...without]);
-    app.go({ ...state, ...all }, { focus: this.field });
+    return app.go({ ...state, ...withNames(state, some, refused) }, { focus: this.field });
   }
 
   /** Backspace in the empty field takes the last chip away. */

@@ -37,7 +37,7 @@ export class Changes {
     after(true);
     const back = () => this.told(async () => {
       await post("items/restore", { undo });
-      list.restore(gone);
+      await list.restore(gone);
       after(false);
       await this.refresh();
     });
@@ -65,6 +65,7 @@ export class Changes {
     const { labels } = this.app.facts.info;
     byId("labelling-title").textContent = items.length === 1 ? "Label this picture" : `Label ${plural(items.length, "picture")}`;
     byId("labelling-names").replaceChildren(...labels.map(({ label }) => el("option", { value: nameOf(label) })));
+    byId("labelling-words").textContent = items.length === 1 ? "What the picture shows" : "What the pictures show";
     byId("labelling-name").value = "";
     byId("labelling-error").textContent = "";
     byId("labelling").showModal();
@@ -72,7 +73,7 @@ export class Changes {
   }
 
   async label(name) {
-    if (name === "") return void byId("labelling-name").focus();
+    if (name === "") return this.lackName();
     const { items, changed } = this.labelled;
     const how = name === null || byId("labelling-set").checked ? "set" : "also";
     const label = name === null ? null : this.known(name);
@@ -85,8 +86,14 @@ export class Changes {
     for (const item of items) item.labels = relabelled(item.labels, label, how);
     byId("labelling").close();
     changed(items);
+    this.app.learning.relabelled(items);
     toast(label === null ? "The labels were taken away." : `Labelled “${nameOf(label)}”.`);
     await this.told(() => this.refresh());
+  }
+
+  lackName() {
+    byId("labelling-error").textContent = "Type a name first.";
+    byId("labelling-name").focus();
   }
 
   /** The label that a name means: one that is there, or the name itself. */

@@ -35,7 +35,9 @@ export class Chosen {
   remove() {
     const { changes } = this.app;
     const { items } = this.selection;
-    return changes.told(() => changes.remove(items, this.list, (gone) => this.selection.set(gone ? [] : items)));
+    const { feed } = this.list;
+    const after = (gone) => this.list.feed === feed && this.selection.set(gone ? [] : items);
+    return changes.told(() => changes.remove(items, this.list, after));
   }
 
   label() {

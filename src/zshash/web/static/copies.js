@@ -17,7 +17,7 @@ export class CopiesView {
     byId("copies-same").addEventListener("click", () => this.choose("same"));
     byId("copies-alike").addEventListener("click", () => this.choose("alike"));
     byId("copies-more").addEventListener("click", () => this.load(this.shown));
-    byId("copies-all").addEventListener("click", () => this.ask());
+    byId("copies-all").addEventListener("click", () => this.ask().catch((error) => this.say(error.message)));
     byId("copies-list").addEventListener("keydown", (event) => walk(event));
   }
 
@@ -47,13 +47,13 @@ export class CopiesView {
     return this.load(0);
   }
 
-  /** Show groups from one on; where the server still looks for them, ask again. */
-  async load(offset) {
+  /** Show groups from one on; where the server still looks for them, ask again (`again`). */
+  async load(offset, { again = false } = {}) {
     clearTimeout(this.timer);
     for (const level of ["same", "alike"]) byId(`copies-${level}`).setAttribute("aria-pressed", String(level === this.level));
     const params = new URLSearchParams({ level: this.level, offset: this.pending(offset), limit: LIMIT });
     try {
-      this.take(await ask("duplicates", { params, slot: "copies" }), offset);
+      this.take(await ask("duplicates", { params, slot: "copies" }), offset, again);
     } catch (error) {
       if (!overtaken(error)) this.say(error.message);
     }
@@ -64,10 +64,11 @@ export class CopiesView {
     return offset && byId("copies-list").querySelectorAll(".group:not(.decided)").length;
   }
 
-  take(found, offset) {
+  take(found, offset, again) {
     const list = byId("copies-list");
-    if (!offset) list.replaceChildren();
-    const known = new Set([...list.children].map((node) => node.dataset.key));
+    const isNews = !again || found.groups.some(({ key }) => !keysIn(list).has(key));
+    if (!offset && isNews) list.replaceChildren(...(again ? list.querySelectorAll(".decided") : []));
+    const known = keysIn(list);
     const fresh = found.groups.filter(({ key }) => !known.has(key));
     list.append(...fresh.map((group) => this.group(group)));
     this.shown = list.children.length;
@@ -77,7 +78,7 @@ export class CopiesView {
     show(byId("copies-more"), found.total > this.pending(1) && fresh.length > 0);
     show(byId("copies-all"), this.writable && this.level === "same" && found.total > 0);
     show(byId("copies-sure"), false);
-    if (found.state === "computing" && this.isOpen) this.timer = setTimeout(() => this.load(0), POLL);
+    if (found.state === "computing" && this.isOpen) this.timer = setTimeout(() => this.load(0, { again: true }), POLL);
   }
 
   progress({ state, done }) {
@@ -220,6 +221,8 @@ export class CopiesView {
     });
   }
 }
+
+const keysIn = (list) => new Set([...list.children].map((node) => node.dataset.key));
 
 const order = (body) => ({
   method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" },

@@ -66,10 +66,16 @@ export function later(milliseconds, task) {
 /** Say something for a moment at the lower edge. */
 export function toast(words) {
   const node = byId("toast");
+  raise(node);
   node.textContent = words;
   node.classList.add("shown");
   clearTimeout(toast.timer);
   toast.timer = setTimeout(() => node.classList.remove("shown"), 3500);
+}
+
+/** Bring a node above an open dialog, which covers all else. */
+export function raise(node) {
+  ([...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body).append(node);
 }
 
 /** Whether the focus is nowhere, or on something that is hidden. */

@@ -71,6 +71,11 @@ export class Endless {
     show(this.button, this.open);
   }
 
+  /** Say anew how it ends, after pictures went or came. */
+  tellEnd() {
+    if (!this.trouble) this.tell("");
+  }
+
   /** Watch the end again: a watcher only tells of changes, and after a failure people decide. */
   watch() {
     this.watcher.disconnect();

@@ -115,7 +115,8 @@ export class Filters {
     const order = inPlace ? labels : [...this.state.labels.map(about), ...others].slice(0, SHOWN);
     show(byId("label-filter"), many);
     show(byId("label-box"), labels.length > 0);
-    byId("labels").replaceChildren(...order.map((one) => this.check(one, chosen.has(one.label))));
+    const none = el("li", { class: "note" }, "No label has these letters.");
+    byId("labels").replaceChildren(...(order.length ? order.map((one) => this.check(one, chosen.has(one.label))) : [none]));
   }
 
   check({ label, items }, checked) {

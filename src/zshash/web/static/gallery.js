@@ -49,19 +49,28 @@ export class Gallery {
   remove(ids) {
     const gone = this.rows.remove(ids);
     this.shift(-gone.length);
-    return gone;
+    this.endless.tellEnd();
+    return { gone, feed: this.feed };
   }
 
-  /** Bring back what was taken away. */
-  restore(gone) {
+  /** Bring back what was taken away; where something else is shown by now, that is asked for again. */
+  restore({ gone, feed }) {
+    if (feed !== this.feed) return this.app.reload();
     this.shift(gone.length);
     this.rows.restore(gone);
+    return this.endless.tellEnd();
   }
 
   shift(by) {
     this.feed.next += by;
     this.feed.total += by;
+    this.feed.all += by;
     this.rows.total = this.feed.total;
+    this.tellCount();
+  }
+
+  tellCount() {
+    byId("count").textContent = this.feed ? summary(this.feed) : "";
   }
 
   /** Show other facts about items. */
@@ -81,8 +90,9 @@ export class Gallery {
    *   further results of the same search
    */
   async show(answer, { state, more }) {
-    const { offset, results, total, query } = answer;
-    this.feed = { state, ask: more, query: query.code, total, next: offset + results.length };
+    const { offset, results, total, all, query } = answer;
+    this.feed = { state, ask: more, query: query.code, total, all, next: offset + results.length };
+    this.tellCount();
     this.chosen.clear();
     this.endless.pause();
     this.rows.total = total;
@@ -95,6 +105,7 @@ export class Gallery {
   /** There is no answer. */
   clear() {
     this.feed = null;
+    this.tellCount();
     this.chosen.clear();
     this.rows.show([]);
     this.endless.begin(false);
@@ -134,11 +145,17 @@ export class Gallery {
   /** What is said at the end of all results. */
   end() {
     if (!this.feed || !this.items.length) return "";
-    const { state, total } = this.feed;
-    const rest = !isNarrowed(state) && total < this.app.facts.info.items;
-    if (rest) return `These are the best ${count(total)}: more are not listed.`;
+    const { total, all } = this.feed;
+    if (total < all) return `These are the best ${count(total)}: more are not listed.`;
     return this.items.length > 1 ? `That was all: ${plural(this.items.length, "result")}.` : "";
   }
+}
+
+/** How many pictures are listed; of many, only the best ones are. */
+function summary({ state, total, all }) {
+  if (!total) return isNarrowed(state) ? "No picture meets these filters." : "Nothing was found.";
+  if (total < all) return `The best ${count(total)} of ${plural(all, "picture")}`;
+  return `${plural(total, "picture")}, the best first`;
 }
 
 const emptiness = (state) => (isNarrowed(state) ? "Nothing here. You could take a filter away." : "Nothing here.");

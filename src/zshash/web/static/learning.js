@@ -1,6 +1,6 @@
 /** Learning again from all pictures and labels: when it pays, how far it is, and what came of it. */
 
-import { ask } from "./api.js";
+import { ask, sentence } from "./api.js";
 import { byId, el, plural, show } from "./dom.js";
 
 const POLL = 1000;
@@ -10,7 +10,7 @@ const LATER = "zshash-learning-later";
 export class Learning {
   /** @param {App} app */
   constructor(app) {
-    Object.assign(this, { app, timer: 0, labelled: labelled(app.facts.info), running: false });
+    Object.assign(this, { app, timer: 0, labelled: labelled(app.facts.info), touched: new Set(), running: false });
     if (app.facts.info.writable && "n_unlearned" in app.facts.info) this.begin();
   }
 
@@ -30,16 +30,21 @@ export class Learning {
     const { info } = this.app.facts;
     if (this.running || !info.writable) return;
     const n = info.n_unlearned ?? 0;
-    const given = Math.max(0, labelled(info) - this.labelled);
+    const given = Math.max(this.touched.size, labelled(info) - this.labelled);
     const key = `${n} ${given}`;
     if ((!n && !given) || sessionStorage.getItem(LATER) === key) return void this.hide();
     const parts = [];
     if (n) parts.push(`${plural(n, "picture")} ${n === 1 ? "is" : "are"} new since the album was learned`);
-    if (given) parts.push(`${given} got ${given === 1 ? "a label" : "labels"}`);
+    if (given) parts.push(`${plural(given, "picture")} ${given === 1 ? "has" : "have"} other labels now`);
     this.tell(`${parts.join(", and ")}. Learning again makes searches better.`, [
       el("button", { type: "button", onclick: () => this.start() }, "Learn again"),
       el("button", { type: "button", class: "quiet", onclick: () => this.later(key) }, "Not now"),
     ]);
+  }
+
+  /** These items have other labels now, whether or not they had one before. */
+  relabelled(items) {
+    for (const { id } of items) this.touched.add(id);
   }
 
   later(key) {
@@ -64,7 +69,7 @@ export class Learning {
       const what = found.part ? `: ${found.part}` : "";
       this.tell(`Learning again${what}. Searches go on meanwhile.`, [bar]);
       this.timer = setTimeout(() => this.poll(), POLL);
-    } else if (found.state === "failed") this.failed(found.text || "Learning again failed. The server's log says why.");
+    } else if (found.state === "failed") this.failed(sentence(found.text) || "Learning again failed. The server's log says why.");
     else this.done(found);
   }
 
@@ -82,7 +87,8 @@ export class Learning {
     await this.app.reload();
     this.running = false;
     this.labelled = labelled(this.app.facts.info);
-    this.tell(found.text || "The album was learned again.", [this.fold()]);
+    this.touched.clear();
+    this.tell(sentence(found.text) || "The album was learned again.", [this.fold()]);
   }
 
   failed(words) {

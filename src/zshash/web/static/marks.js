@@ -3,6 +3,7 @@
 import { ask, giveUp, overtaken } from "./api.js";
 import { byId, el, plural, show } from "./dom.js";
 import { nameOf } from "./facts.js";
+import { unknown } from "./reading.js";
 import { isJoint, nothing, parameters, write } from "./state.js";
 
 const MOST = 300;
@@ -30,7 +31,7 @@ export class Marks {
       this.take(asked, results.map(({ id }) => id));
       this.chip(state, `${plural(results.length, "result")} of ${spoken(state)} marked`);
     } catch (error) {
-      if (!overtaken(error)) this.chip(state, error.message);
+      if (!overtaken(error)) this.chip(state, wordsFor(error));
     }
   }
 
@@ -66,6 +67,11 @@ export class Marks {
       el("span", { role: "status" }, words),
       el("button", { type: "button", class: "quiet", "aria-label": "Clear the marks", onclick: clear }, "Clear"));
   }
+}
+
+/** A sentence about a search that failed. */
+function wordsFor({ message, suggestions = {} }) {
+  return Object.keys(suggestions).length ? unknown(suggestions) : message;
 }
 
 function spoken({ kind, value, also, without }) {

@@ -3,7 +3,7 @@
 import { overtaken } from "./api.js";
 import { barcode, inWords as barcodeInWords } from "./barcode.js";
 import { grouped } from "./codes.js";
-import { byId, count, duration, el, plural, show } from "./dom.js";
+import { byId, duration, el, show } from "./dom.js";
 import { nameOf } from "./facts.js";
 import { isApart } from "./names.js";
 import { showReading, spoken } from "./reading.js";
@@ -50,19 +50,19 @@ export class Heading {
     const { turn } = this;
     byId("asked-title").textContent = this.title(state, reading);
     showReading(state, reading);
-    byId("count").textContent = summary(answer, state);
     const isNothing = (nothing ?? reading?.nothing) === true && answer.total > 0 && !isNarrowed(state);
     const what = isPicture(state) || state.kind === "id" ? "the picture" : meantBy(state, reading);
     if (isNothing) byId("nothing").textContent = `Nothing here looks much like ${what}. What comes closest is shown.`;
     show(byId("nothing"), isNothing);
     this.show(state, answer, null);
+    const isOne = !isApart(state) && (reading?.things.length ?? 1) === 1;
     const question = facts.info.searches.name && ({ name: { name: state.value }, id: { id: state.value } }[state.kind] ?? (code && { code, model }));
     if (!question) return void (byId("because").textContent = this.because(state, answer, {}));
     try {
       const meaning = await meaningOf(question);
       if (turn !== this.turn) return;
       this.show(state, answer, meaning);
-      if (isNothing && meaning.kind === "name" && !isApart(state)) byId("nothing").append(" ", doubt(facts, meaning));
+      if (isNothing && meaning.kind === "name" && isOne) byId("nothing").append(" ", doubt(facts, meaning));
       byId("because").textContent = isNothing ? "" : this.because(state, answer, meaning);
     } catch (error) {
       if (overtaken(error) || turn !== this.turn) return;
@@ -71,16 +71,17 @@ export class Heading {
   }
 
   because(state, { query }, meaning) {
-    if (isJoint(state)) return "These fit best with everything that you asked for, taken together.";
+    const things = query.reading?.things ?? [];
+    if (isJoint(state) || things.length > 1) return "These fit best with everything that you asked for, taken together.";
     if (!meaning.kind) return "These are most like it.";
     if (meaning.kind !== "name") return ofPicture(meaning, state.kind === "id" ? "this picture" : "the picture");
-    return ofName(this.app.facts, meaning, nameOf(state.value));
+    return ofName(this.app.facts, meaning, things.length ? spoken(things[0].name, query.reading) : nameOf(state.value));
   }
 
   /** There is no answer. */
   clear() {
     this.turn += 1;
-    for (const id of ["because", "count"]) byId(id).textContent = "";
+    byId("because").textContent = "";
     showReading({}, null);
   }
 
@@ -117,9 +118,4 @@ function meantBy(state, reading) {
 function byWhat(state, values) {
   if (state.kind === "name" || state.also.length) return "the direction of the name";
   return values && state.radius === null ? "real values of the query" : "bits that differ";
-}
-
-function summary({ total }, state) {
-  if (!total) return isNarrowed(state) ? "No picture meets these filters." : "Nothing was found.";
-  return `${plural(total, "picture")}, the best first`;
 }

@@ -5,9 +5,12 @@ import { byId, el, plural, show } from "./dom.js";
 import { nameOf } from "./facts.js";
 import { drawMini } from "./mini.js";
 import { Mosaic } from "./mosaic.js";
+import { sizeOf } from "./shapes.js";
 import { fresh, nothing, write } from "./state.js";
 
 const EXAMPLES = 6;
+const CARD = 4 / 3; // width / height of an example's picture
+const CROPPED = 0.7; // the least part of a picture that may be left of it
 const TRIED = 10; // names that are tried until there are enough that find something
 
 /** Welcomes whoever comes. */
@@ -113,5 +116,12 @@ function offer({ name, item }) {
     ? el("img", { src: address(`items/${item.id}/thumbnail`), alt: "", decoding: "async", draggable: "false" })
     : null;
   return el("li", {}, el("a", { class: "offer", href: write(fresh("name", name)), "data-go": true },
-    el("span", { class: "frame" }, picture), el("span", { class: "name" }, nameOf(name))));
+    el("span", { class: isThin(item) ? "frame is-whole" : "frame" }, picture), el("span", { class: "name" }, nameOf(name))));
+}
+
+/** Whether a picture is so much taller or wider than a card that a crop would not show what it is. */
+function isThin(item) {
+  const [width, height] = sizeOf(item) ?? [CARD, 1];
+  const shape = width / height / CARD;
+  return Math.min(shape, 1 / shape) < CROPPED;
 }

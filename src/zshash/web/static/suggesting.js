@@ -1,4 +1,4 @@
-/** Names that begin as what is typed: a combobox as ARIA describes it, with a list of options. */
+/** Names with a word that begins as what is typed: a combobox as ARIA describes it, with a list of options. */
 
 import { ask, overtaken } from "./api.js";
 import { byId, count, el, later, show } from "./dom.js";
@@ -65,11 +65,8 @@ export class Suggesting {
 
   option({ name, text, items }, at) {
     const shown = text || nameOf(name);
-    const typed = this.begun.length;
-    const begins = plain(shown).startsWith(plain(this.begun));
-    const words = begins ? [el("b", {}, shown.slice(0, typed)), shown.slice(typed)] : [shown];
     return el("li", { id: `suggestion-${at}`, role: "option", "aria-selected": "false", "data-at": at },
-      el("span", {}, ...words), items ? el("span", { class: "number" }, `${count(items)} labelled`) : null);
+      el("span", {}, ...marked(shown, this.begun)), items ? el("span", { class: "number" }, `${count(items)} labelled`) : null);
   }
 
   mark(at) {
@@ -106,4 +103,11 @@ export class Suggesting {
     this.field.setAttribute("aria-expanded", "false");
     this.mark(-1);
   }
+}
+
+/** A name in which the word that is being typed is marked. */
+function marked(name, typed) {
+  const at = ` ${plain(name)}`.indexOf(` ${plain(typed)}`);
+  if (at < 0) return [name];
+  return [name.slice(0, at), el("b", {}, name.slice(at, at + typed.length)), name.slice(at + typed.length)];
 }

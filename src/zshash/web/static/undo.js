@@ -1,6 +1,6 @@
 /** Saying that something was done, with a button that undoes it. */
 
-import { byId, show } from "./dom.js";
+import { byId, raise, show } from "./dom.js";
 
 const SECONDS = 12;
 let timer = 0;
@@ -13,7 +13,7 @@ let timer = 0;
  */
 export function offer(words, verb, run) {
   const [box, button] = [byId("undo"), byId("undo-run")];
-  (document.querySelector("dialog[open]") ?? document.body).append(box);
+  raise(box);
   byId("undo-words").textContent = words;
   button.textContent = verb ?? "";
   show(button, verb !== null);

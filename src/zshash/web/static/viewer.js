@@ -154,6 +154,7 @@ export class Viewer {
     const { items } = list;
     if (gone && (!items.length || items[this.at] === item)) return void this.dialog.close();
     const at = gone ? Math.min(this.at, items.length - 1) : items.indexOf(item);
+    if (at < 0) return;
     history.replaceState(history.state, "", `#item=${items[at].id}`);
     this.show(list, at);
   }

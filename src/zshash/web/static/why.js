@@ -10,7 +10,7 @@ const SAME = 0.98; // a cosine from which a name is the thing itself
 const CLEAR = 0.5; // a cosine from which a picture looks like a name
 const SIMILAR = 3; // names in a sentence
 const PROMISES = {
-  known: "Pictures of this should be found well.",
+  known: "If there are pictures of this, they should be found well.",
   close: "Most pictures of this should be found.",
   usual: "Some pictures of this may be missed.",
   far: "Do not expect much.",

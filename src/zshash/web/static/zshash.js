@@ -150,7 +150,7 @@ export class Client {
     for await (const line of lines(response.body)) yield JSON.parse(line);
   }
 
-  /** Names that begin with some letters: labels, what the network knows, other nouns. */
+  /** Names of which a word begins so: labels, what the network knows, other nouns. */
   async names(begins, { limit = 8, signal } = {}) {
     return (await this.#json("names", { query: { begins, limit }, signal })).names;
   }
