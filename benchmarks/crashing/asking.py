@@ -95,8 +95,8 @@ def _item(album: Collection, truth: Truth, rng: random.Random) -> str:
     place = rng.randrange(len(FIXED))
     found: Any = album.search(item=place, k=K)
     model = _model_of(found, truth)
-    bits = truth.bits[model][FIXED[place]]
-    return truth.wrong_top(model, 1 - 2 * bits / N_BITS, bits, _got(found), K)
+    scores, bits = truth.real[model][FIXED[place]], truth.bits[model][FIXED[place]]
+    return truth.wrong_top(model, scores, bits, _got(found), K)
 
 
 def _many(album: Collection, truth: Truth, _: random.Random) -> str:
@@ -252,8 +252,9 @@ def _wrong_page(truth: Truth, kind: str, asked: tuple[int, int, str], answer: An
     ]
     if kind == "name":
         return truth.wrong_top(model, truth.names[model][name], None, got, K)
-    bits = truth.bits[model][FIXED[place] if kind == "id" else query]
-    scores = truth.real[model][query] if kind == "features" else 1 - 2 * bits / N_BITS
+    number = FIXED[place] if kind == "id" else query
+    bits = truth.bits[model][number]
+    scores = 1 - 2 * bits / N_BITS if kind == "bits" else truth.real[model][number]
     return truth.wrong_top(model, scores, bits, got, K)
 
 

@@ -52,7 +52,7 @@ class Truth:
         self.near: list[dict[int, list[str]]] = []
         for model in range(2):
             self.bits.append({own: self._distances(model, own) for own in (*QUERIES, *FIXED)})
-            self.real.append({own: self._cosines(model, own) for own in QUERIES})
+            self.real.append({own: self._cosines(model, own) for own in (*QUERIES, *FIXED)})
             self._ask_quietly(model, folder / f"quiet {model}")
 
     def _distances(self, model: int, query: int) -> Any:

@@ -271,5 +271,5 @@ def test_all_small_versions(inside, monkeypatch):
             assert [run["seed"] for run in results.read(task).runs] == list(range(experiment.seeds))
             assert results.read(task).error is None
     page = (inside / "reproduction-quick.html").read_text()
-    assert re.findall(r'<section id="([a-z0-9-]+)"', page) == list(NAMES)
+    assert re.findall(r'<section id="([a-z0-9-]+)"', page) == ["summary", *NAMES]
     assert page.count("data:image/png;base64,") == 2 * 2 * (1 + 15)  # queries, methods, pictures

@@ -96,13 +96,17 @@ def test_scores_are_probabilities_and_fall(shown):
 def test_pictures_find_those_with_the_nearest_codes(shown, folder):
     with Collection.open(folder) as album:
         ids = album.ids
+        queries = {item.id: album.search(item=item.id, k=1).values for item, _ in shown.examples}
         codes = np.array([np.frombuffer(item.code, np.uint8) for item in album.items()])
     bits = np.unpackbits(codes, axis=1)
     first = [found[0].id for found in list(shown.names.values())[:4]]
     assert [item.id for item, _ in shown.examples] == first
     for item, found in shown.examples:
-        away = (bits != bits[ids == item.id]).sum(axis=1)
-        order = [i for i in np.lexsort((ids, away)) if ids[i] != item.id][:6]
+        values, own = queries[item.id], bits[ids == item.id]
+        away = (bits != own).sum(axis=1)
+        assert np.mean((values >= 0) == own) > 0.95  # real values whose signs are the code
+        near = ((2.0 * bits - 1) @ values).round(6)
+        order = [i for i in np.lexsort((ids, -near)) if ids[i] != item.id][:6]
         assert [match.id for match in found] == ids[order].tolist()
         assert [match.bits for match in found] == away[order].tolist()
 
