@@ -28,7 +28,10 @@ __all__ = ["reproduce"]
 ALL_METHODS = "all"
 MTH = "mth"
 OF_THE_PAPER = ("methods", "bits", "data", "training", "files")
-ALONE = (names2026, rivals2026)  # studies whose experiments stand on a page of their own
+ALONE = {  # studies whose experiments stand on a page of their own: its title and preface
+    names2026.STUDY: (names2026.TITLE, names2026.PREFACE),
+    rivals2026.STUDY: (rivals2026.TITLE, rivals2026.PREFACE),
+}
 
 
 @click.command()
@@ -189,25 +192,23 @@ def _reproduction(
     _refuse_same_names([experiment.name for experiment in chosen])
     _refuse_useless(wanted, chosen)
     sources = Sources(files, progress=True)
-    for own in ALONE:
-        if study is own.STUDY:
-            stem = _output(output, chosen[0].name, wanted.quick)
-            text = own.TITLE, own.PREFACE
-            return PageReproduction(chosen, stem, sources, fresh, study.names, *text)
+    if study in ALONE:
+        stem = _output(output, chosen[0].name, wanted.quick)
+        return PageReproduction(chosen, stem, sources, fresh, study.names, *ALONE[study])
     stem = _output(output, "reproduction", wanted.quick)
     return PaperReproduction(chosen, stem, sources, fresh, study.names)
 
 
 def _study_of(experiments: tuple[str, ...], everything: bool) -> Study:
     """The study that has these experiments; a user's own are read as those of the paper."""
-    for own in ALONE:
-        named = set(experiments) & set(own.STUDY.names)
+    for study in ALONE:
+        named = set(experiments) & set(study.names)
         if named and (everything or set(experiments) != named):
             raise click.UsageError(
                 f"{min(named)} is a study of its own: name no other experiment with it"
             )
         if named:
-            return own.STUDY
+            return study
     return STUDY
 
 
@@ -304,7 +305,7 @@ def _run(work: Reproduction, jobs: int) -> None:
 
 
 def _print_list() -> None:
-    for study in (STUDY, *(own.STUDY for own in ALONE)):
+    for study in (STUDY, *ALONE):
         for name in study.names:
             experiment = study.read(name)
             n_runs = len(experiment.tasks) * experiment.seeds

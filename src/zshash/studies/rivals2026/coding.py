@@ -99,8 +99,8 @@ class EqualBytes(ZeroShot):
         hidden = whole.unseen
         if self.in_turn:
             hidden = [int(hidden[seed % len(hidden)])]
-        more = {"n_seen_queries": self.n_seen_queries, "unlabelled": self.unlabelled}
-        return replace(whole, unseen=hidden, **more)
+        n_seen = self.n_seen_queries
+        return replace(whole, unseen=hidden, n_seen_queries=n_seen, unlabelled=self.unlabelled)
 
     def run(self, seed: int, sources: Sources) -> Record:
         """MAP of one seed's split, for all kinds of queries."""
@@ -132,7 +132,8 @@ class EqualBytes(ZeroShot):
 def reduced(X: Vectors, rows: NDArray[np.int64], n: int) -> Vectors:
     """Features along the first `n` principal axes of some rows."""
     found = spectrum(Rows(X[rows]))
-    return along(X, found.mean, found.axes[:, :n])
+    places: Vectors = along(X, found.mean, found.axes[:, :n])
+    return places
 
 
 def _rounded(scores: Mapping[str, float]) -> dict[str, float]:
