@@ -12,7 +12,7 @@ from zshash.evaluation.tables import summary, to_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
-COMPARED = [name for name, method in zshash.methods().items() if not method.extra]
+COMPARED = list(zshash.methods())
 PAGES += [f"docs/methods/{path.name}" for path in (ROOT / "docs" / "methods").glob("*.md")]
 
 

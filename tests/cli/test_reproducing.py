@@ -63,9 +63,12 @@ def no_run(*_):
 
 
 def test_the_list(inside):
-    *lines, any_name, baselines, study = call("--list").stdout.splitlines()
+    *lines, any_name, baselines, rivals, drawings, lite2, study = call("--list").stdout.splitlines()
     assert any_name.startswith("any-name  ")
     assert baselines.startswith("name-baselines  ")
+    assert rivals.startswith("rivals  ")
+    assert drawings.startswith("rivals-clipart  ")
+    assert lite2.startswith("rivals-lite2  ")
     assert study.startswith("mth  ")
     assert [line.split()[0] for line in lines] == list(NAMES)
     for name, line in zip(NAMES, lines, strict=True):
