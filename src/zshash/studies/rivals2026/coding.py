@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from zshash.datasets import DataError, Dataset, Split
 from zshash.evaluation.protocol import OTHERS, Protocol, fit_setup, score
+from zshash.evaluation.standard import SETTINGS
 from zshash.evaluation.tasks import Record
-from zshash.hashing.registry import METHODS
+from zshash.hashing.registry import LABEL, METHODS, UNSUPERVISED
 from zshash.hashing.steps.linear import along, spectrum
 from zshash.hashing.steps.rows import Rows
 from zshash.studies.data import Sources
@@ -58,8 +59,10 @@ class EqualBytes(ZeroShot):
         """Name of the coder in tables: the quantiser, or the method with changed parameters."""
         if self.coder:
             return self.coder
-        changed = [str(value) for value in self.parameters.values() if self.method == "MTH"]
-        return " ".join([self.method, *changed])
+        usual = SETTINGS.get(self.method, {})
+        changed = {key: own for key, own in self.parameters.items() if usual.get(key) != own}
+        told = [str(own) if key == "effort" else f"{key}={own}" for key, own in changed.items()]
+        return " ".join([self.method, *told])
 
     @property
     def label(self) -> str:
@@ -73,8 +76,11 @@ class EqualBytes(ZeroShot):
 
     @property
     def learns_from(self) -> str:
-        """What the coder is told of its training pictures: a kind of method, or "" for nothing."""
-        return "unsupervised" if self.coder else METHODS[self.method].kind
+        """What the coder is told of its training pictures: a kind of method."""
+        if self.coder:
+            return LABEL if CODERS[self.coder].needs_labels else UNSUPERVISED
+        kind = METHODS[self.method].kind
+        return UNSUPERVISED if self.parameters.get("supervised") is False else kind
 
     def facts(self) -> Record:
         """All fields that decide the scores; a quantiser has no method and no label sources."""

@@ -18,6 +18,6 @@ PREFACE = (
     "database can search them, and a hash table can look them up. *Inductive* methods learn from "
     "10,000 pictures of seen categories or fewer; *with unlabelled pictures*, those that can learn "
     "from all pictures of the database, of which the same ones have labels. Queries are in no "
-    "training. The networks were trained on ImageNet, so *hidden* means that no method was told of "
-    "the category."
+    "training. Quantisers learn from 20,000 pictures at most. The networks were trained on "
+    "ImageNet, so *hidden* means that no method was told of the category."
 )

@@ -51,6 +51,7 @@ LITE2 = (
 MAIN, SHORT, LONG = [32, 64, 128], [64], [128]
 
 LARGE = "RaBitQ, whitened"  # its two numbers leave no byte for bits in shorter codes
+BLIND = 'method = ["GreedyHash"]\nparameters = [{ supervised = false }]'
 RIVALS = [name for name in METHODS if name != "MTH"]
 
 
@@ -66,12 +67,15 @@ def _parts(worlds: Sequence[str], bits: Sequence[int]) -> str:
 
 def _coders(unlabelled: bool, bits: Sequence[int]) -> list[tuple[Sequence[int], str]]:
     """Code lengths and coders of each part: MTH with both efforts, methods, quantisers."""
-    methods = [own for own in RIVALS if METHODS[own].estimator.learns_unlabelled or not unlabelled]
+    able = [own for own in RIVALS if METHODS[own].estimator().learns_unlabelled]
+    methods = able if unlabelled else RIVALS
     coders = [name for name, own in CODERS.items() if not (unlabelled and own.needs_labels)]
     usual = [name for name in coders if name != LARGE]
     long = [length for length in LONG if length in bits]
     efforts = [f'method = ["MTH"]\nparameters = [{{ effort = "{own}" }}]' for own in EFFORTS]
-    parts = [(bits, own) for own in (*efforts, f"method = {methods}", f"coder = {usual}")]
+    blind = [BLIND] if unlabelled else []
+    varied = (*efforts, f"method = {methods}", *blind, f"coder = {usual}")
+    parts = [(bits, own) for own in varied]
     return [*parts, (long, f'coder = ["{LARGE}"]')] if long else parts
 
 
