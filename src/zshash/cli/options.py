@@ -61,6 +61,7 @@ __all__ = [
     "seen_queries_option",
     "set_option",
     "statistics_file",
+    "tell_left_out",
     "train_option",
     "unlabelled_option",
     "unseen_option",
@@ -405,7 +406,12 @@ def are_standard(data: Sequence[str]) -> bool:
 
 
 def all_methods() -> tuple[str, ...]:
-    """Names of all methods that can be fitted here; a line says which are left out, and why."""
+    """Names of all methods that can be fitted here."""
+    return tuple(name for name, method in METHODS.items() if method.is_available)
+
+
+def tell_left_out() -> None:
+    """Print which methods can not be fitted here, and why."""
     without: dict[str, list[str]] = {}
     for name, method in METHODS.items():
         try:
@@ -414,7 +420,6 @@ def all_methods() -> tuple[str, ...]:
             without.setdefault(str(error), []).append(name)
     for why, names in without.items():
         click.echo(f"{', '.join(names)} left out: {why}", err=True)
-    return tuple(name for name, method in METHODS.items() if method.is_available)
 
 
 def choose_methods(

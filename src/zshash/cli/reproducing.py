@@ -7,7 +7,13 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from zshash.cli.options import all_methods, files_option, json_option, method_names
+from zshash.cli.options import (
+    all_methods,
+    files_option,
+    json_option,
+    method_names,
+    tell_left_out,
+)
 from zshash.cli.parameters import Data, Integer, OutputFile, Text
 from zshash.cli.terminal import print_json, refuse
 from zshash.datasets import DataError
@@ -147,6 +153,8 @@ def reproduce(
     else:
         refuse(("parts", "device"), "without mth")
         work = _reproduction(experiments, everything, output, files, fresh, changes)
+    if ALL_METHODS in changes["methods"]:
+        tell_left_out()
     if not report_only:
         _run(work, jobs or (1 if device else available_cores()))
     elif not work.has_results():

@@ -29,6 +29,7 @@ from zshash.cli.options import (
     seeds_option,
     seen_queries_option,
     set_option,
+    tell_left_out,
     train_option,
     unlabelled_option,
     unseen_option,
@@ -232,4 +233,6 @@ def compare(
         raise KeyboardInterrupt(f"The same command goes on from the runs in {path}.") from None
     if not any("map" in record for record in collected):
         raise click.UsageError(f"{collected[0]['name']}: {collected[0]['error']}")
+    if not names:
+        tell_left_out()
     click.echo(to_json(collected) if as_json else to_markdown(collected), nl=False)
