@@ -1,8 +1,9 @@
 """Charts: MAP against bytes, and against the time that a fit takes."""
 
+import math
 from pathlib import Path
 
-from zshash.evaluation.report.document import Block, Line, Lines, Plot
+from zshash.evaluation.report.document import Block, Line, Lines, Plot, Point, Scatter
 from zshash.evaluation.runs import Result
 from zshash.evaluation.statistics import error_of, mean
 from zshash.studies.findings import Findings
@@ -11,6 +12,7 @@ __all__ = ["charts", "world"]
 
 CHART_BITS = 64
 MOST_LINES = 8  # more can not be told apart
+LEAST_SECONDS = 0.01  # faster fits are not told apart
 
 
 def charts(found: Findings) -> list[Block]:
@@ -21,10 +23,10 @@ def charts(found: Findings) -> list[Block]:
     if lengths:
         alt = "MAP of hidden queries over the bytes of a code, a panel for each world"
         blocks.append(Plot(f"{name}-bytes", lengths, alt))
-    times = [panel for data in found.along("data") for panel in _by_time(found, data)]
-    if times:
+    for data in found.along("data"):
         alt = f"MAP of hidden queries at {CHART_BITS // 8} bytes over the seconds of the fit"
-        blocks.append(Plot(f"{name}-time", times, alt))
+        panels = _by_time(found, data)
+        blocks += [Plot(f"{name}-time-{Path(data).stem}", panels, alt)] if panels else []
     return blocks
 
 
@@ -57,17 +59,17 @@ def _line(found: Findings, name: str) -> Line:
     return Line(name, sizes, means, errors, name.startswith("MTH"))
 
 
-def _by_time(found: Findings, data: str) -> list[Lines]:
+def _by_time(found: Findings, data: str) -> list[Scatter]:
+    """MAP of each inductive coder over the time of its fit."""
     own = found.where(data=data, bits=CHART_BITS, unlabelled=False)
-    known = [result for result in own.results if result.values("fit_seconds")]
-    lines = [_point(result) for result in known]
-    title = f"{world(data)}: {CHART_BITS // 8} bytes"
-    return [Lines(title, "seconds of a fit", "MAP", lines, log_x=True)] if lines else []
+    points = [_point(result) for result in own.results if result.values("fit_seconds")]
+    title = f"{world(data)}: {CHART_BITS // 8} bytes, inductive"
+    return [Scatter(title, "log₁₀ of the seconds of a fit", "MAP", points)] if points else []
 
 
-def _point(result: Result) -> Line:
+def _point(result: Result) -> Point:
     seconds, score = (mean(result.values(key)) for key in ("fit_seconds", "map_real"))
-    return Line(result.task.name, [seconds], [score], emphasis=result.task.name.startswith("MTH"))
+    return Point(result.task.name, math.log10(max(seconds, LEAST_SECONDS)), score)
 
 
 def world(data: str) -> str:

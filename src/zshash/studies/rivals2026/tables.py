@@ -27,8 +27,9 @@ def show(found: Findings) -> list[Block]:
         return []
     behind = [line for group in groups for line in _behind(*group)]
     best = Text("MTH is ahead of every rival in every cell of these tables.")
-    head = ["cell", "queries", "rival", "MTH − it", "lost"]
-    losses = Table(head, behind, "Cells in which the mean of a rival is above MTH's", 3)
+    head = ["cell", "queries", "rivals ahead", "by how much MAP"]
+    caption = "Cells in which rivals of the same number of bytes have a higher mean than MTH"
+    losses = Table(head, behind, caption, numbers_from=4)
     tables = [_table(*group) for group in groups]
     return [losses if behind else best, *charts(found), *tables]
 
@@ -89,17 +90,25 @@ def by_seed(result: Result, key: str) -> Scores:
 
 
 def _behind(caption: str, results: Sequence[Result]) -> list[list[str]]:
-    """Rows for the rivals whose mean over shared seeds is above that of MTH."""
+    """A row for each kind of queries with rivals of no more bytes whose mean is above MTH's."""
     leader, cell = _leader(results), caption.partition(";")[0]
     rows = []
-    for (suffix, kind), result in product(KINDS.items(), results):
+    for suffix, kind in KINDS.items():
         key = f"map_real{suffix}"
-        if not result.task.name.startswith("MTH") and _mean_of(result, leader, key) > 0:
-            rows.append([cell, kind, result.task.name, *_against(result, leader, key)])
+        ahead = {own.task.name: _ahead(own, leader, key) for own in results if _is_rival(own)}
+        names = sorted((name for name in ahead if ahead[name] > 0), key=lambda name: -ahead[name])
+        if names:
+            told = ", ".join(f"{name} {ahead[name]:.3f}" for name in names)
+            rows.append([cell, kind, str(len(names)), told])
     return rows
 
 
-def _mean_of(result: Result, leader: Result, key: str) -> float:
+def _is_rival(result: Result) -> bool:
+    is_ours = result.task.name.startswith("MTH")
+    return not is_ours and mean(result.values("bytes")) <= result.task.bits / 8
+
+
+def _ahead(result: Result, leader: Result, key: str) -> float:
     """How far a coder is ahead of the leader, over the seeds that both have."""
     ours, theirs = by_seed(leader, key), by_seed(result, key)
     shared: list[Any] = sorted(ours.keys() & theirs.keys())
