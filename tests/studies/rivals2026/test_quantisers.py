@@ -180,6 +180,12 @@ def test_bytes_that_can_not_be(quantiser, n, message):
         quantiser.fit(X[:n], seed=0)
 
 
+def test_a_rotation_needs_as_many_vectors_as_numbers():
+    wide = np.hstack([X[:300]] * 5)  # 320 numbers: faiss itself would write beyond its memory
+    with pytest.raises(ValueError, match="a rotation of 320 numbers from at least as many"):
+        OPQ(4).fit(wide, seed=0)
+
+
 @pytest.mark.parametrize("kind", QUANTISERS.values())
 def test_no_bytes(kind):
     with pytest.raises(ValueError, match="n_bytes"):

@@ -178,6 +178,14 @@ class OPQ(DecodedQuantiser):
 
     n_rounds: int = 50
 
+    def check_shape(self, n: int, d: int) -> None:
+        """Refuse fewer vectors than numbers, too: faiss writes beyond its memory then."""
+        super().check_shape(n, d)
+        if n < d:
+            raise ValueError(
+                f"OPQ learns a rotation of {d} numbers from at least as many vectors, and has {n}"
+            )
+
     def make_index(self, faiss: Any, d: int, seed: int) -> Any:
         """A rotation, and an index of `n_bytes` parts of 8 bits after it."""
         self._helper = faiss.ProductQuantizer(
