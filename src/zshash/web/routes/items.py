@@ -13,7 +13,7 @@ from zshash.web.answers import to_json
 from zshash.web.fields import Query as Fields
 from zshash.web.pictures import JPEG, SIDES, WEBP, attachment, tag_of
 from zshash.web.queries import ItemsQuery
-from zshash.web.routes.exporting import stream
+from zshash.web.routes.exporting import Parts, stream
 from zshash.web.routes.shared import API, BYTES, Number, as_json, named, problems
 from zshash.web.state import ServerState
 
@@ -78,8 +78,8 @@ def add_items(router: APIRouter, state: ServerState) -> None:
         is_filtered = query.label or query.where is not None
         lane = state.filtering if is_filtered else state.reading
         if wanted(request, JSON, LINES) == LINES:
-            parts = served.lines(query)
-            first = await lane.run(next, parts, b"")
+            parts = Parts(served.lines(query))
+            first = await lane.run(parts.take)
             return StreamingResponse(stream(lane, first, parts), media_type=LINES)
         return as_json(to_json(await lane.run(served.items, query)))
 
