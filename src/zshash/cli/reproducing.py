@@ -21,7 +21,7 @@ from zshash.evaluation.report.inline import plain
 from zshash.evaluation.running import available_cores
 from zshash.hashing.registry import METHODS
 from zshash.scale import DeviceError
-from zshash.studies import mth2026, names2026, rivals2026
+from zshash.studies import cnnh2014, mth2026, names2026, rivals2026
 from zshash.studies.configuration import Study
 from zshash.studies.data import Sources
 from zshash.studies.experiments import Changes, Experiment
@@ -37,7 +37,9 @@ OF_THE_PAPER = ("methods", "bits", "data", "training", "files")
 ALONE = {  # studies whose experiments stand on a page of their own: its title and preface
     names2026.STUDY: (names2026.TITLE, names2026.PREFACE),
     rivals2026.STUDY: (rivals2026.TITLE, rivals2026.PREFACE),
+    cnnh2014.STUDY: (cnnh2014.TITLE, cnnh2014.PREFACE),
 }
+ON_DEVICE = {MTH, *cnnh2014.STUDY.names}
 
 
 @click.command()
@@ -55,7 +57,7 @@ ALONE = {  # studies whose experiments stand on a page of their own: its title a
     help="Files to write: NAME.md, NAME.html and the folder NAME; for mth NAME.json, "
     "NAME-tables.md and NAME-tradeoff.svg. Runs that are stored there are not run again.  "
     "[default: reproduction, with --quick reproduction-quick; for mth transfer, for any-name, "
-    "name-baselines and rivals their own names, each with -quick, too]",
+    "name-baselines, rivals and cnnh-pixels their own names, each with -quick, too]",
 )
 @click.option(
     "--seeds",
@@ -106,7 +108,8 @@ ALONE = {  # studies whose experiments stand on a page of their own: its title a
 @click.option(
     "--device",
     type=Text(),
-    help='Device on which mth trains MTH, such as "cuda".  [default: the CPU]',
+    help='Device on which mth trains MTH, and cnnh-pixels its network, such as "cuda".  [default: '
+    "the CPU]",
 )
 @click.option("--fresh", is_flag=True, help="Run everything again, stored runs included.")
 @click.option(
@@ -138,7 +141,8 @@ def reproduce(
     takes days, so --all leaves it out, and no other experiment can be named with it. The same
     holds for any-name, searches by names that nobody labelled, and for name-baselines, which
     compares them with related work; both take hours. rivals, rivals-clipart and rivals-lite2
-    compare all methods and quantisers at equal bytes; they, too, are named without others.
+    compare all methods and quantisers at equal bytes, and cnnh-pixels trains the network of CNNH on
+    the pixels of CIFAR-10, which needs PyTorch; they, too, are named without others.
     """
     if listing:
         _print_list()
@@ -151,12 +155,18 @@ def reproduce(
     if MTH in experiments:
         work = _study(experiments, everything, output, parts, device, fresh, **changes)
     else:
-        refuse(("parts", "device"), "without mth")
-        work = _reproduction(experiments, everything, output, files, fresh, changes)
+        refuse(("parts",), f"without {MTH}")
+        if not ON_DEVICE & {*experiments}:
+            refuse(("device",), f"without {' or '.join(sorted(ON_DEVICE))}")
+        sources = Sources(files, progress=True, device=device or "cpu")
+        work = _reproduction(experiments, everything, output, sources, fresh, changes)
     if ALL_METHODS in changes["methods"]:
         tell_left_out()
     if not report_only:
-        _run(work, jobs or (1 if device else available_cores()))
+        try:
+            _run(work, jobs or (1 if device else available_cores()))
+        except DeviceError as error:
+            raise click.BadParameter(str(error), param_hint="--device") from error
     elif not work.has_results():
         raise click.UsageError(f"{work.place} holds no run of this: leave --report-only out")
     _print_report(work, as_json, report_only)
@@ -189,17 +199,16 @@ def _reproduction(
     experiments: tuple[str, ...],
     everything: bool,
     output: Path | None,
-    files: Path | None,
+    sources: Sources,
     fresh: bool,
     changes: dict[str, Any],
 ) -> PaperReproduction:
-    """Experiments of the paper, of the study of names, or a user's own."""
+    """Experiments of the paper, of a study with a page of its own, or a user's own."""
     wanted = _changes(**changes)
     study = _study_of(experiments, everything)
     chosen = [study.read(name, wanted) for name in _names(experiments, everything)]
     _refuse_same_names([experiment.name for experiment in chosen])
     _refuse_useless(wanted, chosen)
-    sources = Sources(files, progress=True)
     if study in ALONE:
         stem = _output(output, chosen[0].name, wanted.quick)
         return PageReproduction(chosen, stem, sources, fresh, study.names, *ALONE[study])
@@ -308,8 +317,6 @@ def _run(work: Reproduction, jobs: int) -> None:
         raise KeyboardInterrupt("The same command goes on from the runs that are stored.") from None
     except ChildProcessError as error:
         raise ChildProcessError(f"{error}: give the same command fewer --jobs") from None
-    except DeviceError as error:
-        raise click.BadParameter(str(error), param_hint="--device") from error
 
 
 def _print_list() -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "error_of",
     "interval",
     "mean",
+    "over_seeds",
     "paired",
     "rank_correlation",
     "shown",
@@ -82,6 +83,17 @@ def shown(values: Sequence[float], digits: int = 3) -> str:
     if not values:
         return "–"
     return with_error(f"{mean(values):.{digits}f}", deviation(values), digits)
+
+
+def over_seeds(values: Sequence[float], digits: int = 3) -> str:
+    """Mean and standard error as text.
+
+    >>> over_seeds([0.25, 0.75]), over_seeds([])
+    ('0.500 ± 0.250', '–')
+    """
+    if not values:
+        return "–"
+    return with_error(f"{mean(values):.{digits}f}", error_of(values), digits)
 
 
 def with_error(text: str, error: float | None, digits: int) -> str:

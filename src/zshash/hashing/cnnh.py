@@ -32,7 +32,7 @@ u, v    outputs of the network                             ``weights``, ``linear
 ======  ================================================  ============================
 
 The network of the paper is convolutional and sees pixels. The network here is small and sees
-features; `zshash.studies.cnnh2014` trains one on pixels.
+features; `zshash reproduce cnnh-pixels` trains one on pixels.
 """
 
 from numbers import Integral, Real

@@ -13,6 +13,7 @@ experiment → tasks → plan → runs on disk → findings → report
 ``zsh2016``             the experiments of the zero-shot hashing paper
 ``mth2026``             the study behind MTH
 ``names2026``           search by the names of hidden categories, and the related work
+``cnnh2014``            CNNH from the pixels of CIFAR-10
 ``rivals2026``          all methods and quantisers at the same number of bytes
 ``demo``                the demonstration on handwritten digits
 ======================  ==================================================================

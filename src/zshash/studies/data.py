@@ -32,10 +32,13 @@ class Sources:
         and missing files are downloaded.
     progress : bool
         Show a progress bar while features are extracted.
+    device : str
+        Device on which tasks train networks, such as "cuda".
     """
 
     files: Path | None = None
     progress: bool = False
+    device: str = "cpu"
 
     def open(self, name: str) -> Dataset | Pictures:
         """Open data by name: a path in the data folder, any other path, or a known data set."""

@@ -6,37 +6,57 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from sklearn.datasets import load_digits
 
+from zshash.cli import main
 from zshash.datasets import DataError, Pictures
 from zshash.hashing.cnnh import code_loss
+from zshash.studies import cnnh2014
+from zshash.studies.cnnh2014.experiment import Pixels, check_pictures
 from zshash.studies.cnnh2014.protocol import split_pictures
+from zshash.studies.data import Sources
+from zshash.studies.pages import PageReproduction
 
 torch = pytest.importorskip("torch")
 
-from zshash.studies.cnnh2014.__main__ import main  # noqa: E402
-from zshash.studies.cnnh2014.experiment import PixelRun, Work, check_pictures  # noqa: E402
 from zshash.studies.cnnh2014.network import convolutional_network, outputs_of  # noqa: E402
-from zshash.studies.cnnh2014.training import Schedule, pixel_loss, prepared  # noqa: E402
+from zshash.studies.cnnh2014.training import pixel_loss, prepared  # noqa: E402
 
 pytestmark = pytest.mark.torch
+EXPERIMENT = "cnnh-pixels"
 
 
-def digits():
-    pixels, labels = load_digits(return_X_y=True)
-    return Pictures((15 * pixels).astype(np.uint8).reshape(-1, 8, 8), labels)
+@pytest.fixture
+def inside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, ["reproduce", EXPERIMENT, *arguments], catch_exceptions=False)
+
+
+def told(done):
+    return " ".join(done.output.split())
 
 
 @pytest.mark.parametrize("classes", [False, True])
 def test_digits_are_found(classes):
-    told = []
-    task = PixelRun(24, classes, Schedule(epochs=8), n_queries=10, n_train=60)
-    record = task.run(0, Work(digits(), tell=told.append))
+    task = Pixels(
+        data="digits",
+        method="CNNH",
+        bits=24,
+        parameters={"classes": classes},
+        epochs=8,
+        n_queries=10,
+        n_train=60,
+    )
+    checked = task.rehearse(Sources())
+    record = task.run(0, Sources())
     assert record["map"] > 0.7
-    assert len(told) == 8
-    assert told[-1] < 0.5 * told[0]
-    assert task.run(0, Work(digits()))["map"] == record["map"]
-    assert task.planned(0).items() <= record.items()
+    assert len(record["losses"]) == 8
+    assert record["losses"][-1] < 0.5 * record["losses"][0]
+    assert task.run(0, Sources())["map"] == record["map"]
+    assert task.rehearse(Sources()) == checked
 
 
 def test_loss_is_that_of_the_method_for_features():
@@ -107,32 +127,55 @@ def write_cifar(folder):
     (folder / "batches.meta.txt").write_text("\n".join(f"kind{i}" for i in range(10)))
 
 
-def test_the_command_goes_on_from_stored_runs(tmp_path):
-    write_cifar(tmp_path)
-    command = [str(tmp_path), "--bits", "8", "--no-classes", "--epochs", "1"]
-    command += ["--output", str(tmp_path / "runs.json")]
-    told = CliRunner().invoke(main, command, catch_exceptions=False).output
-    assert "CNNH, 8 bits  seed 0  MAP 0.1" in told
-    (run,) = json.loads((tmp_path / "runs.json").read_text())["runs"]
+def test_the_command_goes_on_from_stored_runs(inside):
+    write_cifar(inside)
+    (inside / "mine.toml").write_text(
+        """
+[[parts]]
+task = "pixels"
+data = "cifar-10-batches-bin"
+method = "CNNH"
+bits = 8
+epochs = 1
+"""
+    )
+    study = cnnh2014.STUDY.read(str(inside / "mine.toml"))
+    work = PageReproduction([study], inside / "page", Sources())
+    assert len(list(work.run(1))) == 1
+    (file,) = (inside / "page" / "runs").rglob("*.json")
+    (run,) = json.loads(file.read_text())["runs"]
     assert run["map"] == pytest.approx(0.1, abs=0.05)  # nothing can be learned from noise
-    run["map"] = 0.25
-    (tmp_path / "runs.json").write_text(json.dumps({"runs": [run]}))
-    assert "MAP 0.25" in CliRunner().invoke(main, command, catch_exceptions=False).output
+    again = PageReproduction([study], inside / "page", Sources())
+    assert list(again.run(1)) == []
+    assert again.plan.n_finished == 1
 
 
-def test_mistakes_are_told_in_a_sentence(tmp_path):
-    missing = CliRunner().invoke(main, [str(tmp_path)])
-    assert missing.exit_code == 2
-    assert "none of the files of cifar10 or cifar100" in " ".join(missing.output.split())
-    device = CliRunner().invoke(main, [str(tmp_path), "--device", "toaster"])
+def test_a_small_version(inside):
+    done = call("--quick", "--jobs", "1")
+    assert done.exit_code == 0
+    page = (inside / "cnnh-pixels-quick.md").read_text()
+    assert "| CNNH | 24 |" in page
+    assert "| CNNH+ | 24 |" in page
+
+
+def test_mistakes_are_told_in_a_sentence(inside):
+    device = call("--quick", "--device", "toaster")
     assert device.exit_code == 2
-    assert "the device 'toaster' can not be used" in " ".join(device.output.split())
+    assert "the device 'toaster' can not be used" in told(device)
+    other = CliRunner().invoke(main, ["reproduce", "names", "--device", "cpu"])
+    assert "--device has no meaning without cnnh-pixels or mth; leave it out" in told(other)
+    with pytest.raises(DataError, match="CNNH alone learns from pixels, not ITQ"):
+        Pixels(data="digits", method="ITQ")
+    missing = call("--files", "nowhere")
+    assert missing.exit_code == 2
+    assert list(inside.iterdir()) == []
 
 
-def test_without_pytorch_its_extra_is_named(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("inside")
+def test_without_pytorch_its_extra_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("zshash.scale.device")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    told = CliRunner().invoke(main, [str(tmp_path)])
-    assert told.exit_code == 2
-    assert "torch is not installed: pip install 'zshash[torch]'" in " ".join(told.output.split())
+    done = call("--quick")
+    assert done.exit_code == 2
+    assert "torch is not installed: pip install 'zshash[torch]'" in told(done)

@@ -5,7 +5,9 @@ Retrieval via Image Representation Learning*, AAAI 2014.
 
 pictures → `protocol` (who is a query, who is trained on) → `zshash.hashing.cnnh` (codes of the
 training pictures) → `network`, `training` (a convolutional network that learns them; PyTorch) →
-`experiment` (scores, in a file from which an interrupted study goes on)
-
-    python -m zshash.studies.cnnh2014 CIFAR-10-FOLDER --output cnnh.json
+`experiment` (a task, scored over the whole ranking) → `study` (what is run, and its tables)
 """
+
+from zshash.studies.cnnh2014.study import PREFACE, STUDY, TITLE
+
+__all__ = ["PREFACE", "STUDY", "TITLE"]

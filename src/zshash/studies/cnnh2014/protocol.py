@@ -1,6 +1,7 @@
 """The protocol of the paper: queries and training pictures of each category."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +9,16 @@ from sklearn.utils import check_random_state
 
 from zshash.datasets import DataError
 
-__all__ = ["KEYS", "QUERIES", "TRAINED", "PixelSplit", "split_pictures"]
+__all__ = ["QUERIES", "TRAINED", "Goals", "PixelSplit", "split_pictures"]
 
 QUERIES, TRAINED = 100, 500  # pictures of each category
-KEYS = ("bits", "classes", "epochs", "n_queries", "n_train", "seed")
-"""What a stored run is known by."""
+
+
+class Goals(NamedTuple):
+    """What a network learns of training pictures: signs (n, bits), and shares of classes (n, c)."""
+
+    signs: NDArray[np.float32]
+    shares: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Train the convolutional network: soft bits that follow codes, outputs that tell classes apart."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,15 +8,16 @@ from numpy.typing import NDArray
 
 from zshash._extras import needs
 from zshash.hashing.steps.distillation import pace
+from zshash.studies.cnnh2014.network import convolutional_network, outputs_of
+from zshash.studies.cnnh2014.protocol import Goals
 
 with needs("torch"):
     import torch
     from torch.nn import functional
 
-__all__ = ["Schedule", "pixel_loss", "prepared", "train_network"]
+__all__ = ["Schedule", "learn", "pixel_loss", "prepared", "train_network"]
 
-Ready = Callable[[float], object]
-"""A function that is told the mean loss of each epoch."""
+ENCODED = 500  # pictures that the network sees at a time, after it has learned
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,29 @@ class Schedule:
     batch: int = 64
     rate: float = 2e-3  # of the largest step
     decay: float = 5e-4  # of weights
+
+
+def learn(
+    pixels: NDArray[np.uint8],
+    train: NDArray[np.int64],
+    goals: Goals,
+    epochs: int,
+    seed: int,
+    device: str,
+) -> tuple[NDArray[np.float32], list[float]]:
+    """Train a network on the pictures `train`.
+
+    Returns its outputs (n, bits[ + c]) for all pictures, and the mean loss of each epoch.
+    """
+    values = prepared(pixels, train).to(device)
+    signs, shares = (None if own is None else torch.from_numpy(own).to(device) for own in goals)
+    n_outputs = sum(own.shape[1] for own in goals if own is not None)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = convolutional_network(values.shape[3], values.shape[1], n_outputs).to(device)
+    rows = torch.from_numpy(train).to(device)
+    losses = train_network(network, values[rows], signs, shares, Schedule(epochs), seed)
+    return outputs_of(network, values, ENCODED).numpy(), losses
 
 
 def prepared(pixels: NDArray[np.uint8], train: NDArray[np.int64]) -> Any:
@@ -57,7 +80,6 @@ def train_network(
     shares: Any,
     schedule: Schedule,
     seed: int,
-    tell: Ready | None = None,
 ) -> list[float]:
     """Train in place on mirrored and plain pictures; returns the mean loss of each epoch."""
     order = torch.Generator().manual_seed(seed)
@@ -79,8 +101,6 @@ def train_network(
             adam.step()
             total += float(loss.detach()) * len(rows)
         losses.append(total / len(pixels))
-        if tell is not None:
-            tell(losses[-1])
     return losses
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from zshash.evaluation.report.document import Block, Table, Text
 from zshash.evaluation.runs import Result
-from zshash.evaluation.statistics import error_of, mean, paired, with_error
+from zshash.evaluation.statistics import mean, over_seeds, paired, with_error
 from zshash.evaluation.tables import LEARNS_FROM
 from zshash.studies.findings import Findings
 from zshash.studies.rivals2026.charts import charts, world
@@ -113,12 +113,3 @@ def _ahead(result: Result, leader: Result, key: str) -> float:
     ours, theirs = by_seed(leader, key), by_seed(result, key)
     shared: list[Any] = sorted(ours.keys() & theirs.keys())
     return mean([theirs[seed] - ours[seed] for seed in shared]) if shared else 0.0
-
-
-def over_seeds(values: Sequence[float]) -> str:
-    """Mean and standard error.
-
-    >>> over_seeds([0.25, 0.75]), over_seeds([])
-    ('0.500 ± 0.250', '–')
-    """
-    return with_error(f"{mean(values):.3f}", error_of(values), 3) if values else "–"
