@@ -19,7 +19,7 @@ from zshash.studies.rivals2026.coders import CODERS, score_coder
 from zshash.studies.rivals2026.quantisers import Vectors
 from zshash.studies.tasks import ZeroShot
 
-__all__ = ["EqualBytes"]
+__all__ = ["EqualBytes", "rounded"]
 
 SCORES = ("map", "map_real", "precision", *OTHERS, "bytes", "fit_seconds")
 
@@ -115,24 +115,22 @@ class EqualBytes(ZeroShot):
         split = protocol.split(dataset, seed)
         if self.reduced:
             dataset = replace(dataset, X=reduced(dataset.X, split.train, self.reduced))
-        found = self._scores(dataset, split, protocol, seed)
         return {
             "seed": seed,
-            **_rounded(found),
+            **self._scores(dataset, split, protocol, seed),
             "unseen": [dataset.names[number] for number in split.unseen],
             "n_train": len(split.train),
             "n_pool": len(split.pool) if self.unlabelled else 0,
             "n_database": len(split.database),
         }
 
-    def _scores(
-        self, dataset: Dataset, split: Split, protocol: Protocol, seed: int
-    ) -> Mapping[str, float]:
+    def _scores(self, dataset: Dataset, split: Split, protocol: Protocol, seed: int) -> Record:
         if self.coder:
-            return score_coder(CODERS[self.coder], dataset, split, protocol, self.bits // 8, seed)
+            coder, n_bytes = CODERS[self.coder], self.bits // 8
+            return rounded(score_coder(coder, dataset, split, protocol, n_bytes, seed))
         hasher, seconds = fit_setup(dataset, self.setup(), split, seed, unlabelled=self.unlabelled)
         found = score(dataset, hasher, split, protocol)
-        return {**found, "bytes": self.bits // 8, "fit_seconds": seconds}
+        return rounded({**found, "bytes": self.bits // 8, "fit_seconds": seconds})
 
 
 def reduced(X: Vectors, rows: NDArray[np.int64], n: int) -> Vectors:
@@ -142,5 +140,6 @@ def reduced(X: Vectors, rows: NDArray[np.int64], n: int) -> Vectors:
     return places
 
 
-def _rounded(scores: Mapping[str, float]) -> dict[str, float]:
+def rounded(scores: Mapping[str, float]) -> dict[str, float]:
+    """The scores that are kept, to six digits."""
     return {key: round(float(scores[key]), 6) for key in SCORES if key in scores}

@@ -11,7 +11,7 @@ from zshash.evaluation.tables import LEARNS_FROM
 from zshash.studies.findings import Findings
 from zshash.studies.rivals2026.charts import charts, world
 
-__all__ = ["KINDS", "show"]
+__all__ = ["KINDS", "caption", "gain", "show"]
 
 KINDS = {"": "hidden", "_alone": "hidden alone", "_seen": "seen"}
 TOLD = {False: "inductive", True: "with unlabelled pictures"}
@@ -28,8 +28,8 @@ def show(found: Findings) -> list[Block]:
     behind = [line for group in groups for line in _behind(*group)]
     best = Text("MTH is ahead of every rival in every cell of these tables.")
     head = ["cell", "queries", "rivals ahead", "by how much MAP"]
-    caption = "Cells in which rivals of the same number of bytes have a higher mean than MTH"
-    losses = Table(head, behind, caption, numbers_from=4)
+    told = "Cells in which rivals of the same number of bytes have a higher mean than MTH"
+    losses = Table(head, behind, told, numbers_from=4)
     tables = [_table(*group) for group in groups]
     return [losses if behind else best, *charts(found), *tables]
 
@@ -40,17 +40,22 @@ def _groups(found: Findings) -> Iterator[tuple[str, list[Result]]]:
         own = found.where(data=data, bits=bits, unlabelled=pool)
         known = [result for result in own.results if result.values("map_real")]
         if known:
-            n = max(len(result.values("seed")) for result in known)
-            seeds = f"{n} seeds" if n > 1 else "one seed"
-            yield f"{world(data)}, {bits // 8} bytes, {TOLD[pool]}; {seeds}", known
+            yield caption(known), known
 
 
-def _table(caption: str, results: Sequence[Result]) -> Table:
+def caption(results: Sequence[Result]) -> str:
+    """World, bytes, kind of training and number of seeds of results that belong together."""
+    task, n = results[0].task, max(len(result.values("seed")) for result in results)
+    seeds = f"{n} seeds" if n > 1 else "one seed"
+    return f"{world(task.data)}, {task.bits // 8} bytes, {TOLD[task.unlabelled]}; {seeds}"
+
+
+def _table(told: str, results: Sequence[Result]) -> Table:
     """A row for each coder, the best first."""
     leader = _leader(results)
     ranked = sorted(results, key=lambda result: -mean(result.values("map_real")))
     rows = [_row(result, leader) for result in ranked]
-    return Table(HEAD, rows, caption, numbers_from=2)
+    return Table(HEAD, rows, told, numbers_from=2)
 
 
 def _leader(results: Sequence[Result]) -> Result:
@@ -79,9 +84,18 @@ def _against(result: Result, leader: Result, key: str) -> tuple[str, str]:
     seeds = sorted(ours.keys() & theirs.keys())
     if not seeds:
         return "–", "–"
-    pair = paired([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds])
-    text = with_error(f"{pair.mean:+.3f}".replace("-", "−"), pair.error, 3)
+    text = gain([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds])
     return text, f"{sum(ours[seed] < theirs[seed] for seed in seeds)} of {len(seeds)}"
+
+
+def gain(ours: Sequence[float], theirs: Sequence[float]) -> str:
+    """Mean difference and standard error of paired scores.
+
+    >>> gain([0.5, 0.7], [0.4, 0.4]), gain([0.25], [0.5])
+    ('+0.200 ± 0.100', '−0.250')
+    """
+    pair = paired(ours, theirs)
+    return with_error(f"{pair.mean:+.3f}".replace("-", "−"), pair.error, 3)
 
 
 def by_seed(result: Result, key: str) -> Scores:
@@ -89,9 +103,9 @@ def by_seed(result: Result, key: str) -> Scores:
     return {run["seed"]: run[key] for run in result.runs if key in run}
 
 
-def _behind(caption: str, results: Sequence[Result]) -> list[list[str]]:
+def _behind(told: str, results: Sequence[Result]) -> list[list[str]]:
     """A row for each kind of queries with rivals of no more bytes whose mean is above MTH's."""
-    leader, cell = _leader(results), caption.partition(";")[0]
+    leader, cell = _leader(results), told.partition(";")[0]
     rows = []
     for suffix, kind in KINDS.items():
         key = f"map_real{suffix}"

@@ -1,12 +1,12 @@
 """Quantised teachers against bits of the same number of bytes.
 
 The teacher of metric-transfer hashing compares vectors by their inner products, and its bits are a
-way to store what it says. A product quantiser can store the same vectors, or the real outputs of
-the network that has learned from the teacher. Here they compete, inductively and with unlabelled
-pictures.
+way to store what it says. A product quantiser can store the same vectors. Here they compete,
+inductively and with unlabelled pictures, in one search and in two: the query of the second is the
+average of the query and the first results, as they are stored.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,9 @@ from zshash.studies.rivals2026.preparations import MILD, WEIGHT, Preparation
 from zshash.studies.rivals2026.quantisers import OPQ, DecodedQuantiser, Vectors
 from zshash.studies.rivals2026.scoring import Numbers, Similarities, score_similarities
 
-__all__ = ["Contest", "inductive", "with_unlabelled"]
+__all__ = ["BITS", "Contest", "inductive", "with_unlabelled"]
 
-STUDENT_BITS = 128  # outputs of the network whose real values are quantised
+BITS = "bits"
 MOST_ROWS = 10_000  # that a quantiser learns from
 FIRST = 20  # results of a first search that a query is averaged with
 
@@ -82,52 +82,44 @@ class Contest:
         return self.quantiser(n_bytes).fit(vectors[some], self.seed)
 
 
-def inductive(contest: Contest, sizes: Iterable[int]) -> Found:
-    """Score bits and quantised teachers of `sizes` bytes that learn from training samples alone."""
+def inductive(contest: Contest, n_bytes: int) -> Found:
+    """Score bits and quantised teachers that learn from training samples alone."""
     X, rows = contest.dataset.X, contest.split.train
     lesson = X[rows], contest.known_labels(rows)
-    compared = {
-        "teacher": Preparation(MTH().shrinkage, WEIGHT).fit(*lesson)(X),
-        "milder teacher": Preparation(MILD, WEIGHT).fit(*lesson)(X),
-    }
-    for name, vectors in compared.items():
-        yield f"{name}, not coded", contest.score(products(vectors, vectors))
-    compared["student"] = contest.fit(rows, STUDENT_BITS).project(X)
-    for n_bytes in sizes:
-        yield f"bits, {n_bytes} bytes", contest.score_bits(contest.fit(rows, 8 * n_bytes))
-        for name, vectors in compared.items():
-            parts = contest.quantise(vectors, rows, n_bytes)
-            near = quantised(parts, vectors, vectors)
-            yield f"OPQ of the {name}, {n_bytes} bytes", contest.score(near)
+    yield from _bits(contest, contest.fit(rows, 8 * n_bytes))
+    for name, shrinkage in (("teacher", MTH().shrinkage), ("milder teacher", MILD)):
+        vectors = Preparation(shrinkage, WEIGHT).fit(*lesson)(X)
+        yield from _quantised(contest, name, (vectors, vectors), rows, n_bytes)
 
 
-def with_unlabelled(contest: Contest, sizes: Iterable[int]) -> Found:
-    """Score bits and quantised teachers of `sizes` bytes that learn from unlabelled samples, too.
+def with_unlabelled(contest: Contest, n_bytes: int) -> Found:
+    """Score bits and quantised teachers that learn from unlabelled samples, too.
 
     The samples of the pool are stored as the teacher sees them, averaged with their neighbours; a
-    query is not averaged, as it is not in the pool. "searched twice" averages it with the first
-    results of a first search, as they are stored.
+    query is not averaged, as it is not in the pool.
     """
     X, rows = contest.dataset.X, contest.split.pool
-    student = contest.fit(rows, STUDENT_BITS)
-    plain, averages = pool_teacher(X, rows, contest.known_labels(rows), student)
-    yield "teacher, not coded", contest.score(products(plain, averages))
-    twice = searched_twice(plain, averages)
-    yield "teacher, not coded, searched twice", contest.score(twice)
-    outputs = unit_rows(student.project(X))
-    for n_bytes in sizes:
-        bits = contest.fit(rows, 8 * n_bytes)
-        yield f"bits, {n_bytes} bytes", contest.score_bits(bits)
-        twice = searched_twice(*bit_vectors(bits, X))
-        yield f"bits, {n_bytes} bytes, searched twice", contest.score(twice)
-        for name, queries, stored in (
-            ("teacher", plain, averages),
-            ("student", outputs, outputs),
-        ):
-            parts, told = contest.quantise(stored, rows, n_bytes), f"{name}, {n_bytes} bytes"
-            yield f"OPQ of the {told}", contest.score(quantised(parts, queries, stored))
-            twice = searched_twice(queries, unit_rows(decoded(parts, stored)))
-            yield f"OPQ of the {told}, searched twice", contest.score(twice)
+    hasher = contest.fit(rows, 8 * n_bytes)
+    yield from _bits(contest, hasher)
+    pair = pool_teacher(X, rows, contest.known_labels(rows), hasher)
+    yield from _quantised(contest, "teacher", pair, rows, n_bytes)
+
+
+def _bits(contest: Contest, hasher: MTH) -> Found:
+    yield BITS, contest.score_bits(hasher)
+    yield f"{BITS}, twice", contest.score(searched_twice(*bit_vectors(hasher, contest.dataset.X)))
+
+
+def _quantised(
+    contest: Contest, name: str, pair: tuple[Vectors, Vectors], rows: Numbers, n_bytes: int
+) -> Found:
+    """Scores of vectors, as queries and as stored, that are not coded, and coded in `n_bytes`."""
+    queries, stored = pair
+    yield name, contest.score(products(queries, stored))
+    parts = contest.quantise(stored, rows, n_bytes)
+    yield f"{name} in OPQ", contest.score(quantised(parts, queries, stored))
+    restored = unit_rows(decoded(parts, stored))
+    yield f"{name} in OPQ, twice", contest.score(searched_twice(queries, restored))
 
 
 def pool_teacher(

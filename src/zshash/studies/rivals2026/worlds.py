@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from zshash.hashing.registry import METHODS
 from zshash.studies.experiments import About
+from zshash.studies.rivals2026 import codings
 from zshash.studies.rivals2026.coders import CODERS
 from zshash.studies.rivals2026.coding import EqualBytes
 from zshash.studies.rivals2026.tables import show
@@ -79,10 +80,12 @@ def _coders(unlabelled: bool, bits: Sequence[int]) -> list[tuple[Sequence[int], 
     return [*parts, (long, f'coder = ["{LARGE}"]')] if long else parts
 
 
-def _part(world: str, unlabelled: bool, bits: Sequence[int], varied: str) -> str:
+def _part(
+    world: str, unlabelled: bool, bits: Sequence[int], varied: str, task: str = "equal-bytes"
+) -> str:
     return f"""
 [[parts]]
-task = "equal-bytes"
+task = "{task}"
 unlabelled = {str(unlabelled).lower()}
 {world}
 [parts.vary]
@@ -127,6 +130,28 @@ coder = ["floats", "PQ", "PCA signs"]
 """
 
 
+BEST = 'method = ["MTH"]\nparameters = [{ effort = "best" }]'
+CODINGS = f"""
+title = "Bits, or a product quantiser of the teacher"
+seeds = 3
+quick_seeds = 1
+{"".join(_part(own, pool, SHORT, BEST, "codings") for own in PHOTOS for pool in (False, True))}
+[[quick]]
+task = "codings"
+data = "digits"
+unseen = 2
+n_train = 300
+n_queries = 50
+n_seen_queries = 50
+k = 100
+[quick.vary]
+bits = [32]
+unlabelled = [false, true]
+method = ["MTH"]
+parameters = [{{ effort = "fast" }}]
+"""
+
+
 EXPERIMENTS = (
     About(
         "rivals",
@@ -153,5 +178,17 @@ EXPERIMENTS = (
         "to extract its features from.",
         show,
         kinds=(EqualBytes,),
+    ),
+    About(
+        "rivals-coding",
+        CODINGS,
+        "The teacher of MTH compares whitened features by their inner product, so a product "
+        "quantiser can store them in place of bits: OPQ, learned from 10,000 pictures. *Teacher* "
+        "is the one that MTH's bits follow, *milder teacher* whitens less (ε = 2). With unlabelled "
+        "pictures, pictures are stored as averages with their neighbours. "
+        "*Twice* averages the query with the 20 first results, as they are stored, and searches "
+        "again. Without *in OPQ*, vectors are not coded.",
+        codings.show,
+        kinds=(codings.Codings,),
     ),
 )
