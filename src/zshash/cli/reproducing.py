@@ -140,9 +140,10 @@ def reproduce(
     mth is the study behind the method MTH: every method, with each category hidden in turn. It
     takes days, so --all leaves it out, and no other experiment can be named with it. The same
     holds for any-name, searches by names that nobody labelled, and for name-baselines, which
-    compares them with related work; both take hours. rivals, rivals-clipart and rivals-lite2
-    compare all methods and quantisers at equal bytes, and cnnh-pixels trains the network of CNNH on
-    the pixels of CIFAR-10, which needs PyTorch; they, too, are named without others.
+    compares them with related work; both take hours. The experiments
+    whose names begin with rivals compare all methods and quantisers at equal bytes, and cnnh-pixels
+    trains the network of CNNH on the pixels of CIFAR-10, which needs PyTorch; they, too, are named
+    without others.
     """
     if listing:
         _print_list()

@@ -16,7 +16,7 @@ __all__ = [
     "refuse_unknown",
 ]
 
-WORDS = {"data", "method", "extractor", "training", "pictures", "rule", "coder"}
+WORDS = {"data", "method", "extractor", "training", "pictures", "rule", "coder", "coding"}
 FLAGS = {"in_turn", "unlabelled"}
 LISTS = {"labels", "known_to", "unseen", "tags"}
 LEAST = {"bits": 8, "radius": 0, "n_labelled": 0, "pool": 0, "n_seen_queries": 0, "reduced": 0}

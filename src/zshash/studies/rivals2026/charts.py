@@ -8,7 +8,7 @@ from zshash.evaluation.runs import Result
 from zshash.evaluation.statistics import error_of, mean
 from zshash.studies.findings import Findings
 
-__all__ = ["charts", "world"]
+__all__ = ["charts", "line", "world"]
 
 CHART_BITS = 64
 MOST_LINES = 8  # more can not be told apart
@@ -34,9 +34,9 @@ def _by_bytes(found: Findings, data: str) -> list[Lines]:
     """MAP over bytes of MTH and the best others, with unlabelled pictures where these were run."""
     own = found.where(data=data, unlabelled=True in found.along("unlabelled"))
     names = _best(own)
-    lines = [_line(own, name) for name in names]
+    lines = [line(own, name) for name in names]
     title = f"{world(data)}: hidden queries"
-    if not lines or max(len(line.x) for line in lines) < 2:
+    if not lines or max(len(own.x) for own in lines) < 2:
         return []
     return [Lines(title, "bytes", "MAP, real-valued queries", lines, log_x=True)]
 
@@ -50,7 +50,8 @@ def _best(found: Findings) -> list[str]:
     return sorted(known, key=lambda name: -known[name])[:MOST_LINES]
 
 
-def _line(found: Findings, name: str) -> Line:
+def line(found: Findings, name: str) -> Line:
+    """Mean scores of a coder over its bytes, with standard errors."""
     own = [result for result in found.results if result.task.name == name]
     by_size = {mean(r.values("bytes")): r.values("map_real") for r in own if r.values("bytes")}
     sizes = sorted(by_size)

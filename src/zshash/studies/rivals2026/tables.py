@@ -11,7 +11,7 @@ from zshash.evaluation.tables import LEARNS_FROM
 from zshash.studies.findings import Findings
 from zshash.studies.rivals2026.charts import charts, world
 
-__all__ = ["KINDS", "caption", "gain", "show"]
+__all__ = ["KINDS", "TOLD", "caption", "gain", "show", "tables"]
 
 KINDS = {"": "hidden", "_alone": "hidden alone", "_seen": "seen"}
 TOLD = {False: "inductive", True: "with unlabelled pictures"}
@@ -30,8 +30,12 @@ def show(found: Findings) -> list[Block]:
     head = ["cell", "queries", "rivals ahead", "by how much MAP"]
     told = "Cells in which rivals of the same number of bytes have a higher mean than MTH"
     losses = Table(head, behind, told, numbers_from=4)
-    tables = [_table(*group) for group in groups]
-    return [losses if behind else best, *charts(found), *tables]
+    return [losses if behind else best, *charts(found), *tables(found)]
+
+
+def tables(found: Findings) -> list[Block]:
+    """A table for each world, number of bytes and kind of training."""
+    return [_table(*group) for group in _groups(found)]
 
 
 def _groups(found: Findings) -> Iterator[tuple[str, list[Result]]]:

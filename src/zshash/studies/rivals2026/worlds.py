@@ -1,13 +1,15 @@
 """The experiments: three worlds seen by one network, and two of them by a second one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from zshash.hashing.registry import METHODS
 from zshash.studies.experiments import About
 from zshash.studies.rivals2026 import codings
 from zshash.studies.rivals2026.coders import CODERS
 from zshash.studies.rivals2026.coding import EqualBytes
+from zshash.studies.rivals2026.long import show_long
 from zshash.studies.rivals2026.tables import show
+from zshash.studies.rivals2026.timing import SearchTime
 
 __all__ = ["EXPERIMENTS"]
 
@@ -49,9 +51,12 @@ LITE2 = (
     f'data = "build/features/cifar10_lite2.npz"\nreduced = 256{CIFAR10}',
     f"{LARGER}{CLIPART}",
 )
-MAIN, SHORT, LONG = [32, 64, 128], [64], [128]
+MAIN, SHORT = [32, 64, 128], [64]
 
-LARGE = "RaBitQ, whitened"  # its two numbers leave no byte for bits in shorter codes
+LARGE, LARGE_BITS = "RaBitQ, whitened", 128  # its two numbers leave no byte for shorter codes
+SLOW = "LSQ, whitened"  # 32 bytes take it several minutes, 64 far more
+NARROW = [LARGE, "PCA signs", "PCA signs, whitened", "ITQ", "CCAITQ", "AGH", "DGH", "IMH"]
+WITHOUT = {256: [SLOW], 512: [SLOW, *NARROW]}  # what can not make that many bits of 256 numbers
 BLIND = 'method = ["GreedyHash"]\nparameters = [{ supervised = false }]'
 RIVALS = [name for name in METHODS if name != "MTH"]
 
@@ -66,13 +71,25 @@ def _parts(worlds: Sequence[str], bits: Sequence[int]) -> str:
     )
 
 
-def _coders(unlabelled: bool, bits: Sequence[int]) -> list[tuple[Sequence[int], str]]:
+def _long_parts(world: str) -> str:
+    """The coders of `_parts` on one world, and those that can make longer codes."""
+    return _parts([world], MAIN) + "".join(
+        _part(world, unlabelled, own, varied)
+        for bits, without in WITHOUT.items()
+        for unlabelled in (False, True)
+        for own, varied in _coders(unlabelled, [bits], without)
+    )
+
+
+def _coders(
+    unlabelled: bool, bits: Sequence[int], without: Collection[str] = ()
+) -> list[tuple[Sequence[int], str]]:
     """Code lengths and coders of each part: MTH with both efforts, methods, quantisers."""
     able = [own for own in RIVALS if METHODS[own].estimator().learns_unlabelled]
-    methods = able if unlabelled else RIVALS
+    methods = [own for own in (able if unlabelled else RIVALS) if own not in without]
     coders = [name for name, own in CODERS.items() if not (unlabelled and own.needs_labels)]
-    usual = [name for name in coders if name != LARGE]
-    long = [length for length in LONG if length in bits]
+    usual = [name for name in coders if name not in {LARGE, *without}]
+    long = [length for length in bits if length >= LARGE_BITS and LARGE not in without]
     efforts = [f'method = ["MTH"]\nparameters = [{{ effort = "{own}" }}]' for own in EFFORTS]
     blind = [BLIND] if unlabelled else []
     varied = (*efforts, f"method = {methods}", *blind, f"coder = {usual}")
@@ -94,7 +111,7 @@ bits = {list(bits)}
 """
 
 
-def _runs(title: str, worlds: Sequence[str], bits: Sequence[int], seeds: int) -> str:
+def _runs(title: str, parts: str, seeds: int) -> str:
     return f"""
 title = "{title}"
 seeds = {seeds}
@@ -102,7 +119,7 @@ quick_seeds = 1
 
 [parameters.KSH]
 n_anchors = 1000
-{_parts(worlds, bits)}
+{parts}
 [[quick]]
 task = "equal-bytes"
 data = "digits"
@@ -130,6 +147,18 @@ coder = ["floats", "PQ", "PCA signs"]
 """
 
 
+TIMES = """
+[[parts]]
+task = "search-time"
+[parts.vary]
+coding = ["bits", "bits by bits", "PQ"]
+bits = [32, 64, 128, 256, 512]
+
+[[parts]]
+task = "search-time"
+coding = "floats"
+bits = 256
+"""
 BEST = 'method = ["MTH"]\nparameters = [{ effort = "best" }]'
 CODINGS = f"""
 title = "Bits, or a product quantiser of the teacher"
@@ -155,7 +184,7 @@ parameters = [{{ effort = "fast" }}]
 EXPERIMENTS = (
     About(
         "rivals",
-        _runs("Photographs, EfficientNet-Lite0", PHOTOS, MAIN, 5),
+        _runs("Photographs, EfficientNet-Lite0", _parts(PHOTOS, MAIN), 5),
         "CIFAR-10 (each seed hides one of five categories) and 100 categories of Tiny-ImageNet "
         "(each seed hides ten), features reduced to 256 dimensions.",
         show,
@@ -163,7 +192,7 @@ EXPERIMENTS = (
     ),
     About(
         "rivals-clipart",
-        _runs("Drawings, EfficientNet-Lite0", DRAWINGS, MAIN, 5),
+        _runs("Drawings, EfficientNet-Lite0", _parts(DRAWINGS, MAIN), 5),
         "Drawings of the Open Clip Art Library, far from the photographs that the network was "
         "trained on: 2,242 drawings of 40 categories, of which each seed hides eight, with all "
         "1,280 features.",
@@ -172,12 +201,23 @@ EXPERIMENTS = (
     ),
     About(
         "rivals-lite2",
-        _runs("EfficientNet-Lite2", LITE2, SHORT, 2),
+        _runs("EfficientNet-Lite2", _parts(LITE2, SHORT), 2),
         "The same worlds through a larger network; CIFAR-10 reduced to 256 dimensions by the "
         "principal axes of the training pictures. There are no pictures of Tiny-ImageNet at hand "
         "to extract its features from.",
         show,
         kinds=(EqualBytes,),
+    ),
+    About(
+        "rivals-long",
+        _runs("From 4 to 64 bytes, and the time of a search", _long_parts(PHOTOS[1]) + TIMES, 1),
+        "Codes of Tiny-ImageNet from 4 to 64 bytes, one seed. At 64 bytes those are missing that "
+        "need a dimension or an anchor for each bit, and from 32 bytes on LSQ, which takes long. "
+        "Searches are timed with a million clustered vectors, one thread, 64 queries at once, 100 "
+        "results; the time is that of the processor. OPQ is searched as PQ is. Features as they "
+        "are take 256 numbers of 4 bytes.",
+        show_long,
+        kinds=(SearchTime,),
     ),
     About(
         "rivals-coding",

@@ -7,8 +7,8 @@ from zshash.web.page import add_page
 from zshash.web.routes.changes import add_changes
 from zshash.web.routes.exporting import add_export
 from zshash.web.routes.facets import add_facets
-from zshash.web.routes.facts import add_facts
-from zshash.web.routes.items import add_items
+from zshash.web.routes.facts import add_facts, add_sessions
+from zshash.web.routes.items import add_items, add_pictures
 from zshash.web.routes.map import add_map
 from zshash.web.routes.review import add_duplicates, add_refit
 from zshash.web.routes.searching import add_batch, add_names, add_search, add_why, body_schemas
@@ -23,7 +23,7 @@ def make_router(state: ServerState) -> APIRouter:
     router = APIRouter(route_class=tagging(Tags(state.served.collection, state.settings)))
     add_page(router)
     searching = (add_search, add_batch, add_names, add_why)
-    caring = (add_export, add_changes, add_items, add_duplicates, add_refit)
-    for add in (add_facts, add_facets, *searching, *caring, add_map):
+    caring = (add_export, add_changes, add_items, add_pictures, add_duplicates, add_refit)
+    for add in (add_facts, add_sessions, add_facets, *searching, *caring, add_map):
         add(router, state)
     return router

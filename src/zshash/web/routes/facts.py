@@ -10,7 +10,7 @@ from zshash.web.guard import is_encrypted
 from zshash.web.routes.shared import API, as_json, named, problems
 from zshash.web.state import ServerState
 
-__all__ = ["add_facts"]
+__all__ = ["add_facts", "add_sessions"]
 
 INFO = {
     "name": "photos",
@@ -36,7 +36,7 @@ COUNTS = "zshash_items 180.0\n"
 
 
 def add_facts(router: APIRouter, state: ServerState) -> None:
-    """Add the routes about the collection, the server and the session of a browser."""
+    """Add the routes about the collection and the server."""
 
     @router.get(
         "/healthz",
@@ -72,6 +72,10 @@ def add_facts(router: APIRouter, state: ServerState) -> None:
         if not state.served.is_told_whole:
             answer.headers["Cache-Control"] = "no-store"
         return answer
+
+
+def add_sessions(router: APIRouter, state: ServerState) -> None:
+    """Add the routes that begin and end the sessions of browsers."""
 
     @router.post(
         f"{API}/session",

@@ -17,7 +17,7 @@ from zshash.web.routes.exporting import Parts, stream
 from zshash.web.routes.shared import API, BYTES, Number, as_json, named, problems
 from zshash.web.state import ServerState
 
-__all__ = ["ITEM", "add_items"]
+__all__ = ["ITEM", "add_items", "add_pictures"]
 
 ITEM = {  # an example, for the description of the API
     "id": 12,
@@ -53,9 +53,8 @@ class Look(Fields):
 
 
 def add_items(router: APIRouter, state: ServerState) -> None:
-    """Add the routes that read items and their pictures."""
+    """Add the routes that read items."""
     served = state.served
-    pictures = served.pictures
 
     @router.get(
         f"{API}/items",
@@ -92,6 +91,12 @@ def add_items(router: APIRouter, state: ServerState) -> None:
     async def item(number: Number) -> Response:
         """One item."""
         return as_json(to_json(await state.reading.run(served.item, number)))
+
+
+def add_pictures(router: APIRouter, state: ServerState) -> None:
+    """Add the routes that send the pictures of items."""
+    served = state.served
+    pictures = served.pictures
 
     @router.get(
         f"{API}/items/{{id}}/thumbnail",
