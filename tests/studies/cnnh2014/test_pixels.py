@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from zshash.cli import main
 from zshash.datasets import DataError, Pictures
 from zshash.hashing.cnnh import code_loss
+from zshash.images import extractor
 from zshash.studies import cnnh2014
 from zshash.studies.cnnh2014.experiment import Pixels, check_pictures
 from zshash.studies.cnnh2014.protocol import split_pictures
@@ -18,6 +19,7 @@ from zshash.studies.pages import PageReproduction
 
 torch = pytest.importorskip("torch")
 
+from zshash.studies.cnnh2014.efficientnet import lite_network  # noqa: E402
 from zshash.studies.cnnh2014.network import convolutional_network, outputs_of  # noqa: E402
 from zshash.studies.cnnh2014.training import pixel_loss, prepared  # noqa: E402
 
@@ -77,6 +79,34 @@ def test_network_takes_pictures_of_any_side():
     for side, channels in ((32, 3), (8, 1), (15, 3)):
         pixels = torch.zeros(5, channels, side, side)
         assert outputs_of(convolutional_network(side, channels, 12), pixels, 2).shape == (5, 12)
+
+
+def test_the_network_begins_with_the_features_of_its_extractor():
+    known = extractor("efficientnet-lite0")
+    pixels = np.random.RandomState(0).randint(0, 256, (3, 3, 224, 224)).astype(np.float32)
+    network = lite_network(224, 8).eval()
+    with torch.inference_mode():
+        found = network.features(torch.from_numpy(pixels)).numpy()
+    np.testing.assert_allclose(found, known.run((pixels - 127) / 128), atol=1e-4)
+
+
+def test_pictures_are_enlarged_and_grey_ones_get_colours():
+    network = lite_network(64, 5).eval()
+    grey = torch.rand(2, 1, 8, 8) * 255
+    assert outputs_of(network, grey, 1).shape == (2, 5)
+    large = torch.nn.functional.interpolate(grey, size=(64, 64), mode="bicubic")
+    with torch.inference_mode():
+        np.testing.assert_allclose(network(grey), network(large.expand(2, 3, 64, 64)), atol=1e-4)
+
+
+def test_weights_of_imagenet_go_on_learning():
+    task = Pixels(
+        data="digits", method="CNNH", bits=24, side=32, epochs=4, n_queries=10, n_train=60
+    )
+    assert task.label == "CNNH, EfficientNet-Lite0 of 32 pixels, 24 bits"
+    record = task.run(0, Sources())
+    assert record["map"] > 0.4
+    assert record["losses"][1] < record["losses"][0]
 
 
 def test_training_pictures_have_mean_zero():

@@ -4,7 +4,7 @@ Rongkai Xia, Yan Pan, Hanjiang Lai, Cong Liu and Shuicheng Yan: *Supervised Hash
 Retrieval via Image Representation Learning*, AAAI 2014.
 
 pictures → `protocol` (who is a query, who is trained on) → `zshash.hashing.cnnh` (codes of the
-training pictures) → `network`, `training` (a convolutional network that learns them; PyTorch) →
+training pictures) → `network`, `efficientnet`, `training` (a network that learns them; PyTorch) →
 `experiment` (a task, scored over the whole ranking) → `study` (what is run, and its tables)
 """
 

@@ -38,11 +38,15 @@ class Pixels(MethodTask):
     ----------
     epochs : int
         How often the network sees each training picture.
+    side : int or None
+        With a side, EfficientNet-Lite0 goes on learning, from its weights of ImageNet, on pictures
+        that are enlarged to so many pixels; without, the paper's network begins with random ones.
     n_queries, n_train : int
         Queries and training pictures of each category.
     """
 
     epochs: int = 60
+    side: int | None = None
     n_queries: int = QUERIES
     n_train: int = TRAINED
 
@@ -54,8 +58,9 @@ class Pixels(MethodTask):
 
     @property
     def name(self) -> str:
-        """CNNH, or CNNH+, which also learns the classes."""
-        return "CNNH+" if self.parameters.get("classes") else "CNNH"
+        """CNNH, or CNNH+, which also learns the classes; and the network, if it is another."""
+        name = "CNNH+" if self.parameters.get("classes") else "CNNH"
+        return f"{name}, EfficientNet-Lite0 of {self.side} pixels" if self.side else name
 
     @property
     def label(self) -> str:
@@ -81,7 +86,9 @@ class Pixels(MethodTask):
         split = split_pictures(labels, self.n_queries, self.n_train, seed)
         started = time.perf_counter()
         goals = self._goals(labels[split.train], seed)
-        outputs, losses = learn(pixels, split.train, goals, self.epochs, seed, sources.device)
+        outputs, losses = learn(
+            pixels, split.train, goals, self.epochs, seed, sources.device, self.side
+        )
         seconds = time.perf_counter() - started
         return {
             "seed": seed,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from zshash._extras import needs
 from zshash.hashing.steps.distillation import pace
+from zshash.studies.cnnh2014.efficientnet import lite_network
 from zshash.studies.cnnh2014.network import convolutional_network, outputs_of
 from zshash.studies.cnnh2014.protocol import Goals
 
@@ -17,6 +18,7 @@ with needs("torch"):
 
 __all__ = ["Schedule", "learn", "pixel_loss", "prepared", "train_network"]
 
+TUNING = 5e-4  # the largest step of weights that have learned something before
 ENCODED = 500  # pictures that the network sees at a time, after it has learned
 
 
@@ -37,29 +39,39 @@ def learn(
     epochs: int,
     seed: int,
     device: str,
+    side: int | None = None,
 ) -> tuple[NDArray[np.float32], list[float]]:
     """Train a network on the pictures `train`.
 
+    It is the paper's, or with a `side` EfficientNet-Lite0 on pictures that are enlarged to it.
     Returns its outputs (n, bits[ + c]) for all pictures, and the mean loss of each epoch.
     """
-    values = prepared(pixels, train).to(device)
+    values = (prepared(pixels, train) if side is None else as_tensor(pixels)).to(device)
     signs, shares = (None if own is None else torch.from_numpy(own).to(device) for own in goals)
     n_outputs = sum(own.shape[1] for own in goals if own is not None)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = convolutional_network(values.shape[3], values.shape[1], n_outputs).to(device)
+        if side is None:
+            network = convolutional_network(values.shape[3], values.shape[1], n_outputs)
+            schedule = Schedule(epochs)
+        else:
+            network = lite_network(side, n_outputs)
+            schedule = Schedule(epochs, rate=TUNING)
+    network.to(device)
     rows = torch.from_numpy(train).to(device)
-    losses = train_network(network, values[rows], signs, shares, Schedule(epochs), seed)
+    losses = train_network(network, values[rows], signs, shares, schedule, seed)
     return outputs_of(network, values, ENCODED).numpy(), losses
 
 
-def prepared(pixels: NDArray[np.uint8], train: NDArray[np.int64]) -> Any:
-    """Pictures (n, height, width[, 3]) as a tensor (n, channels, height, width), float32.
-
-    Training pictures have the mean 0 and the deviation 1.
-    """
+def as_tensor(pixels: NDArray[np.uint8]) -> Any:
+    """Pictures (n, height, width[, 3]) as a tensor (n, channels, height, width), float32."""
     pixels = pixels[..., None] if pixels.ndim == 3 else pixels
-    values = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float()
+    return torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float()
+
+
+def prepared(pixels: NDArray[np.uint8], train: NDArray[np.int64]) -> Any:
+    """The tensor of `as_tensor`, with mean 0 and deviation 1 over training pictures."""
+    values = as_tensor(pixels)
     own = values[torch.from_numpy(train)]
     return (values - own.mean(dim=0)) / own.std().clamp(min=1e-6)
 
