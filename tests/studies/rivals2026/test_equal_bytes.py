@@ -87,8 +87,8 @@ def test_every_task_has_a_file_of_its_own():
     for name in STUDY.names:
         tasks = STUDY.read(name).tasks
         assert len({task.path() for task in tasks}) == len(tasks)
-        told = [task for task in tasks if task.coder == "RaBitQ, whitened"]
-        assert all(task.bits == 128 for task in told)
+        told = [task for task in tasks if getattr(task, "coder", "") == "RaBitQ, whitened"]
+        assert all(task.bits >= 128 for task in told)
 
 
 def findings(scores):
