@@ -68,7 +68,7 @@ rivals: $(READY) torch ## all methods and quantisers at equal bytes (ZSHASH_DATA
 	@mkdir -p build/features
 	test -f build/features/cifar10_lite2.npz || $(BIN)/zshash extract $(CIFAR10) \
 		--extractor efficientnet-lite2 --output build/features/cifar10_lite2.npz
-	$(BIN)/zshash reproduce rivals rivals-clipart rivals-lite2 rivals-long rivals-coding --output docs/rivals
+	$(BIN)/zshash reproduce rivals rivals-clipart rivals-lite2 rivals-long --output docs/rivals
 
 browser: ## browsers and packages of npm for the tests of the page, on Debian and its kin
 	@missing=$$(for program in chromium firefox-esr npm; do command -v $$program > /dev/null || echo $$program; done); \

@@ -12,7 +12,8 @@ collect_ignore_glob = []
 if find_spec("torch") is None:  # doctests import the modules they are in
     collect_ignore_glob += ["src/zshash/scale/device/*"]
     collect_ignore_glob += [
-        f"src/zshash/studies/cnnh2014/{name}.py" for name in ("experiment", "network", "training")
+        f"src/zshash/studies/cnnh2014/{name}.py"
+        for name in ("efficientnet", "experiment", "network", "training")
     ]
 elif find_spec("triton") is None:
     collect_ignore_glob += ["src/zshash/scale/device/*kernels.py"]

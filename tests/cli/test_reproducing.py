@@ -14,7 +14,7 @@ from zshash.studies.experiments import Changes
 from zshash.studies.zsh2016 import STUDY
 
 NAMES, read_experiment = STUDY.names, STUDY.read
-RIVALS = ["rivals", "rivals-clipart", "rivals-lite2", "rivals-long", "rivals-coding"]
+RIVALS = ["rivals", "rivals-clipart", "rivals-lite2", "rivals-long"]
 OTHERS = ["any-name", "name-baselines", *RIVALS, "cnnh-pixels", "mth"]
 
 SECONDS = r'"fit_seconds": [0-9.e-]+'

@@ -19,6 +19,7 @@ from zshash.cli.parameters import (
 )
 from zshash.cli.terminal import literal, read_settings
 from zshash.evaluation.standard import STANDARD
+from zshash.hashing.hasher import check_binary
 from zshash.hashing.registry import METHODS
 from zshash.images import Limits, PictureReader
 from zshash.images.networks import DEFAULT
@@ -442,7 +443,9 @@ def choose_methods(
     for name, texts in own.items():
         estimator = METHODS[name].estimator
         chosen[name] = read_settings(estimator(), texts, form=f"{name}.NAME")
-        estimator(n_bits=lengths[0], **chosen[name]).check_parameters()
+        hasher = estimator(n_bits=lengths[0], **chosen[name])
+        hasher.check_parameters()
+        check_binary(hasher, "a comparison")
     return chosen
 
 

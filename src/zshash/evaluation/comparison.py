@@ -16,7 +16,7 @@ from zshash.evaluation.runs import OTHERS, RUNS, RunFile, named
 from zshash.evaluation.standard import SETTINGS, STANDARD, label_paths, load_standard
 from zshash.evaluation.tables import to_json, to_markdown
 from zshash.evaluation.tasks import Job, Record, Task
-from zshash.hashing.registry import METHODS, SEMANTIC
+from zshash.hashing.registry import METHODS, SEMANTIC, recorded_parameters
 from zshash.images import PictureReader
 from zshash.learning.categories import find_unseen
 from zshash.learning.targets import label_names, make_targets
@@ -84,7 +84,7 @@ class Scoring(Task):
             "checksum": self.checksum,
             "name": self.setup.name,
             "method": type(hasher).__name__,
-            "parameters": hasher.get_params() | {"random_state": seed},
+            "parameters": recorded_parameters(hasher) | {"random_state": seed},
             "labels": label_names(hasher, self.setup.labels),
             "seed": seed,
             "protocol": self.protocol.facts(),

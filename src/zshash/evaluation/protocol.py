@@ -20,8 +20,8 @@ from zshash import metrics
 from zshash.datasets import DataError, Dataset, Split, conventional_split, zero_shot_split
 from zshash.datasets.data import bears
 from zshash.evaluation.statistics import with_error
-from zshash.hashing.hasher import Hasher
-from zshash.hashing.registry import METHODS
+from zshash.hashing.hasher import Hasher, check_binary
+from zshash.hashing.registry import METHODS, recorded_parameters
 from zshash.learning.fitting import fit_timed
 from zshash.learning.targets import label_names
 from zshash.metrics.relevance import Relevance
@@ -125,6 +125,7 @@ def run_setup(
     dataset: Dataset, setup: Setup, split: Split, protocol: Protocol, seed: int
 ) -> dict[str, Any]:
     """Fit and score one setup on one split."""
+    check_binary(setup.hasher, "a comparison")
     hasher, seconds = fit_setup(dataset, setup, split, seed, unlabelled=protocol.unlabelled)
     training = {
         "labels": label_names(hasher, setup.labels),
@@ -169,7 +170,7 @@ def make_record(
     return {
         "name": name,
         "method": type(hasher).__name__,
-        "parameters": hasher.get_params(),
+        "parameters": recorded_parameters(hasher),
         **training,
         "seed": seed,
         "unseen": [dataset.names[number] for number in split.unseen],

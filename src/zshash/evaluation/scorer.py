@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from zshash.datasets import Dataset, PseudoUnseenSplit, Split
 from zshash.evaluation.protocol import Codes, Protocol, by_kind, score_codes, score_real
-from zshash.hashing.hasher import Hasher
+from zshash.hashing.hasher import Hasher, check_binary
 
 __all__ = ["SCORES", "TITLES", "RetrievalScorer", "check_score", "score_by"]
 
@@ -77,6 +77,7 @@ def score_by(
     name: str, dataset: Dataset, hasher: Hasher, split: Split, protocol: Protocol
 ) -> dict[str, float]:
     """The score called `name`, as "score"; other kinds of queries have a suffix, see `kinds`."""
+    check_binary(hasher, "a score")
 
     def score_kind(own: Split, database: Codes) -> float:
         if name == "real":

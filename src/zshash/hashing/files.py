@@ -118,8 +118,11 @@ def read_all(path):
 def _try_out(hasher):
     """Hash one row of zeros, which fails unless the arrays fit each other."""
     row = np.zeros((1, hasher.n_features_in_), dtype=np.float32)
-    if hasher.projector()(row).shape != (1, hasher.n_bits):
+    values = hasher.projector()(row)
+    if values.shape != (1, hasher.n_outputs):
         raise ValueError("n_bits is not the number of projections")
+    if 8 * hasher.quantize(values).shape[1] < hasher.n_bits:
+        raise ValueError("codes have fewer bits than n_bits")
 
 
 def _check_finite(state):

@@ -34,6 +34,7 @@ __all__ = [
     "SemanticHasher",
     "SumHasher",
     "SupervisedHasher",
+    "check_binary",
     "check_choice",
     "check_number",
 ]
@@ -125,7 +126,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._project(self.check_features(X, reset=False), self.projector())
 
     def _project(self, X: NDArray[np.float32], project_block: Projector) -> NDArray[np.float32]:
-        projections = np.empty((len(X), self._n_features_out), dtype=np.float32)
+        projections = np.empty((len(X), self.n_outputs), dtype=np.float32)
 
         def fill(part: slice) -> None:
             projections[part] = project_block(self._prepare(X[part]))
@@ -143,8 +144,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Packed codes (n, ceil(n_bits / 8)) uint8 in the order of ``numpy.packbits``."""
         return self.quantize(self.project(X))
 
-    @staticmethod
-    def quantize(projections: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
+    def quantize(self, projections: NDArray[np.floating[Any]]) -> NDArray[np.uint8]:
         """Packed codes of samples from their projections, as `encode` returns them."""
         return codes.pack(projections >= 0)
 
@@ -223,6 +223,16 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # bits are uint8 whatever the features are
         return tags
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether codes are bits, compared by their Hamming distance."""
+        return True
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of columns of what `project` returns."""
+        return int(self.n_bits)
 
     @property
     def _n_features_out(self) -> int:
@@ -314,6 +324,15 @@ class SemanticHasher(SupervisedHasher):
         """Label vectors BA (n, p) that codes B (n, n_bits) of −1 and 1 stand for."""
         signs: NDArray[np.float64] = np.asarray(codes, dtype=np.float64)
         return signs @ self.code_meanings()
+
+
+def check_binary(hasher: Hasher, what: str) -> None:
+    """Raise ValueError if the codes of a method are no bits, which `what` works with."""
+    if not hasher.is_binary:
+        raise ValueError(
+            f"{what} works with bits, and {type(hasher).__name__} with codes='pq' keeps parts of "
+            "vectors: use codes='bits' here, or search its codes with zshash.index.ProductIndex"
+        )
 
 
 def check_number(

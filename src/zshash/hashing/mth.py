@@ -41,6 +41,7 @@ from zshash.hashing.steps.distillation import Distillation, Training
 from zshash.hashing.steps.imagination import Batches
 from zshash.hashing.steps.kinds import NetworkHasher
 from zshash.hashing.steps.linear import ridge, spectrum
+from zshash.hashing.steps.looks import BITS, LooksHasher
 from zshash.hashing.steps.networks import random_units
 from zshash.hashing.steps.rotations import rotate_to_signs
 from zshash.hashing.steps.samples import Samples
@@ -77,7 +78,7 @@ USUAL, LARGE = 10_000, 50_000  # numbers of samples between which steps grow
 EFFORTS = {"best": Effort(1024, 2048, 600, 1e-3, 50), "fast": Effort(512, 1024, 100, 3e-3, 20)}
 
 
-class MTH(NetworkHasher, SemanticHasher):
+class MTH(LooksHasher, NetworkHasher, SemanticHasher):
     """Metric-transfer hashing: codes whose neighbourhoods also hold for unseen categories.
 
     It learns from labelled samples and from samples that nobody labelled (−1, None, "" or a row of
@@ -125,6 +126,12 @@ class MTH(NetworkHasher, SemanticHasher):
         μ of the map from codes to label vectors.
     n_units, n_steps : int or None, default None
         Units of the network and steps of its training; None takes the numbers of `effort`.
+    codes : {"bits", "pq"}, default "bits"
+        What the bytes of a code hold: bits of the network, or numbers of parts of a vector. Parts
+        ("pq", product quantisation) need no network: they keep the vectors that the teacher
+        compares. They rank better at the same number of bytes, and are no bits: `project` gives
+        vectors, `zshash.index.ProductIndex` with ``centres_`` searches, and Hamming distances,
+        collections and search by name are not to be had. A byte counts as 8 bits of `n_bits`.
     normalize : bool, default True
         Bring every row of X to unit length first, in training and afterwards.
     random_state : int, RandomState or None
@@ -140,6 +147,12 @@ class MTH(NetworkHasher, SemanticHasher):
         The loss before each step of the training.
     averaging_, shrinkage_ : float
         The values that were used.
+    centres_ : ndarray of shape (n_bytes, 256, width)
+        Parts of vectors, with ``codes="pq"``. There is no network then, but ``mean_``,
+        ``whitening_``, ``familiar_``, ``novelty_``, ``rotation_`` and ``references_``.
+    codes_ : ndarray of shape (n, n_bytes)
+        Codes of the training samples as the teacher sees them, with ``codes="pq"``. Search these
+        in place of what `encode` returns for the same samples.
     classes_ : ndarray
         The labels in order, where y held class labels.
 
@@ -172,6 +185,7 @@ class MTH(NetworkHasher, SemanticHasher):
         alignment=1.0,
         n_units=None,
         n_steps=None,
+        codes=BITS,
         normalize=True,
         random_state=None,
     ) -> None:
@@ -188,6 +202,7 @@ class MTH(NetworkHasher, SemanticHasher):
         self.alignment = alignment
         self.n_units = n_units
         self.n_steps = n_steps
+        self.codes = codes
         self.normalize = normalize
         self.random_state = random_state
 
@@ -202,6 +217,11 @@ class MTH(NetworkHasher, SemanticHasher):
         effort = EFFORTS[self.effort].for_samples(n, lessons.averaging)
         whitening = variances.whitening(lessons.shrinkage)
         Z = whitening(samples)
+        self.averaging_, self.shrinkage_ = lessons.averaging, lessons.shrinkage
+        if not self.is_binary:
+            self._keep_looks(Z.X, categories, whitening, lessons, rng)
+            self._read_meaning(self.decode, self.codes_, samples.targets)
+            return
         axes = whitening.milder(FIRST_SHRINKAGE)
         first = first_bits(Z, axes, self._n_live, effort.rounds, rng)
         weights = random_units(first, self.n_units or effort.units, rng)
@@ -215,8 +235,10 @@ class MTH(NetworkHasher, SemanticHasher):
             n_steps=self.n_steps or effort.steps,
         ).run()
         self._keep(weights.after(whitening.mean, whitening.T.astype(np.float32)))
-        self.averaging_, self.shrinkage_ = lessons.averaging, lessons.shrinkage
-        self._read_meaning(samples.X, samples.targets)
+        self._read_meaning(self._signs, samples.X, samples.targets)
+
+    def _signs(self, X):
+        return np.where(self._project(X, self.projector()) >= 0, np.int8(1), np.int8(-1))
 
     def _open_prior(self, n_features):
         """Statistics of the network's features, or None."""
@@ -238,8 +260,10 @@ class MTH(NetworkHasher, SemanticHasher):
             weight = pool.averaging_weight(categories >= 0, d)
         shrinkage, neighborhood = self.shrinkage, self.neighborhood
         doubt = max(weight, pool.scarcity(n, d))
-        if shrinkage == SHRINKAGE and doubt:
-            safe = pool.safe_shrinkage(n, d, 0 if prior is None else prior.weight)
+        safe = pool.safe_shrinkage(n, d, 0 if prior is None else prior.weight)
+        if shrinkage == SHRINKAGE and not doubt and not self.is_binary:
+            shrinkage = safe
+        elif shrinkage == SHRINKAGE and doubt:
             chosen = pool.choose_shrinkage(variances, X, categories, weight, safe, rng)
             shrinkage = pool.between(shrinkage, chosen, doubt)
         if neighborhood == NEIGHBORHOOD:
@@ -276,6 +300,8 @@ class MTH(NetworkHasher, SemanticHasher):
 
     def projector(self) -> Projector:
         """The function from a block of prepared features to its projections."""
+        if not self.is_binary:
+            return self._looks().function()
         project_live = super().projector()
         n_set = self.n_bits - len(self.bias_)
 
@@ -285,21 +311,20 @@ class MTH(NetworkHasher, SemanticHasher):
 
         return project
 
-    def _read_meaning(self, X, targets):
-        """Fit A to the codes of the training samples."""
+    def _read_meaning(self, stand_for, X, targets):
+        """Fit A to what codes of labelled samples `stand_for`; X has a row for each sample."""
         V, is_labelled = targets.vectors, targets.is_labelled
         if not is_labelled.any():
-            self.mapping_ = np.zeros((self.n_bits, 0))
+            self.mapping_ = np.zeros((self.n_outputs, 0))
             return
-        own = X if is_labelled.all() else X[is_labelled]
-        B = np.where(self._project(own, self.projector()) >= 0, np.int8(1), np.int8(-1))
+        B = stand_for(X if is_labelled.all() else X[is_labelled])
         sums = sum_by_class(B, targets.rows[is_labelled], len(V))
         B = B.astype(np.float32)
         A = ridge((B.T @ B).astype(np.float64), sums.T @ V, LAMBDA)
         self.mapping_ = ridge(V.T @ V, A.T, self.alignment).T
 
     def code_meanings(self) -> NDArray[np.float64]:
-        """A, the map from codes of −1 and 1 to label vectors, (n_bits, p)."""
+        """A, the map from codes of −1 and 1, or from vectors, to label vectors, (n_bits, p)."""
         check_is_fitted(self)
         return self.mapping_
 

@@ -34,6 +34,8 @@ from zshash.hashing.steps.heads import EXTRA
 from zshash.hashing.zsh import ZSH
 
 UNSUPERVISED, PAIRWISE, LABEL, SEMANTIC = "unsupervised", "pairwise", "label", "semantic"
+LATER = {"codes": "bits"}
+"""Parameters that came after runs were published, and the value that the methods had until then."""
 
 
 @dataclass(frozen=True)
@@ -280,3 +282,9 @@ _ALL = (
     ),
 )
 METHODS = {method.name: method for method in _ALL}
+
+
+def recorded_parameters(hasher: Hasher) -> dict[str, Any]:
+    """Parameters as records of runs name them: later ones only where they change something."""
+    known = hasher.get_params()
+    return {name: own for name, own in known.items() if name not in LATER or LATER[name] != own}

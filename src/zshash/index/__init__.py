@@ -1,14 +1,15 @@
-"""Find the neighbours of packed codes by Hamming distance, exactly."""
+"""Find the neighbours of codes exactly: bits by Hamming distance, parts by inner products."""
 
 from typing import TYPE_CHECKING, Any
 
 from zshash.index.memory import HammingIndex
+from zshash.index.product import ProductIndex
 from zshash.index.protocol import CodeIndex
 
 if TYPE_CHECKING:
     from zshash.index.milvus import MilvusIndex
 
-__all__ = ["CodeIndex", "HammingIndex", "MilvusIndex"]
+__all__ = ["CodeIndex", "HammingIndex", "MilvusIndex", "ProductIndex"]
 
 
 def __getattr__(name: str) -> Any:

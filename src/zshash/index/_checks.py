@@ -56,14 +56,12 @@ def next_ids(first: int, n: int, last: int) -> Ids:
     return np.arange(n, dtype=np.int64) + np.int64(min(first, INT64.max))
 
 
-def check_vectors(vectors: ArrayLike, n_bits: int) -> NDArray[np.float64]:
-    """Vectors (q, n_bits) as float64, checked to be finite."""
+def check_vectors(vectors: ArrayLike, n: int, what: str = "") -> NDArray[np.float64]:
+    """Vectors (q, n) for `what`, by default codes of n bits, as float64, checked to be finite."""
+    what = what or f"codes of {n} bits"
     vectors = np.asarray(vectors, dtype=np.float64)
-    if vectors.ndim != 2 or vectors.shape[1] != n_bits:
-        raise ValueError(
-            f"vectors for codes of {n_bits} bits must have the shape (q, {n_bits}), "
-            f"got {vectors.shape}"
-        )
+    if vectors.ndim != 2 or vectors.shape[1] != n:
+        raise ValueError(f"vectors for {what} must have the shape (q, {n}), got {vectors.shape}")
     if not np.isfinite(vectors).all():
         raise ValueError("vectors must not hold NaN or infinity")
     return vectors

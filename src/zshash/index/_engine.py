@@ -18,7 +18,7 @@ from zshash.index._runs import Words
 from zshash.index._scan import scan_nearest, scan_within
 from zshash.index._tables import Buckets, choose_pieces, make_buckets
 
-__all__ = ["Distances", "Engine", "Positions"]
+__all__ = ["Distances", "Engine", "Positions", "slices"]
 
 Distances = NDArray[np.int32]
 Positions = NDArray[np.int64]
@@ -124,7 +124,7 @@ class Engine:
             heaviest(self._words, weights, k, sums[part], positions[part])
 
         if k:
-            spread(search, list(_slices(len(vectors), TOGETHER)))
+            spread(search, list(slices(len(vectors), TOGETHER)))
         # Scores count up from the lowest possible one; a bit adds twice its entry's size.
         lowest = np.abs(whole).sum(axis=1)
         scores = (2 * sums - lowest[:, None]).astype(np.float64)
@@ -198,7 +198,7 @@ class Engine:
 
         if self._words.size >= LARGE and len(queries) < n_threads():
             return self._scan_in_parts(queries, k)
-        spread(search, list(_slices(len(queries), TOGETHER)))
+        spread(search, list(slices(len(queries), TOGETHER)))
         return distances, positions
 
     def _scan_in_parts(self, queries: Words, k: int) -> tuple[Distances, Positions]:
@@ -231,7 +231,7 @@ def _room() -> NDArray[np.int64]:
     return room
 
 
-def _slices(n: int, size: int) -> Iterator[slice]:
+def slices(n: int, size: int) -> Iterator[slice]:
     """Slices of 0..n, each of at most `size`, and all of about the same size."""
     number = max(1, -(-n // size))
     for begin, end in pairwise(n * i // number for i in range(number + 1)):
@@ -257,7 +257,7 @@ def _try_out(
     size = LOOKS
     if n - tried > TOGETHER:
         size = max(TOGETHER, min(LOOKS, -(-(n - tried) // n_threads())))
-    rest = [slice(tried + part.start, tried + part.stop) for part in _slices(n - tried, size)]
+    rest = [slice(tried + part.start, tried + part.stop) for part in slices(n - tried, size)]
     return [*first, *spread(search, rest)], np.arange(0), True if can_tell else None
 
 

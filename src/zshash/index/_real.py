@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zshash._compiled import compiled
 from zshash.index._vectors import DIGITS, STEP, heavier, lowest_bit
 
-__all__ = ["heaviest", "make_weights", "round_vectors"]
+__all__ = ["fall", "heaviest", "hold", "make_weights", "round_vectors"]
 
 PRECISION = 40  # bits of a rounded entry; 1024 of them add up to less than 2**53
 BLOCK_WORDS = 8192
@@ -123,7 +123,7 @@ def heaviest(words, weights, k, sums, positions):
         for row in range(n_queries):
             n_found = _sift(words, begin, end, weights, row, worst[row], columns)
             _weigh(words, columns, n_found, weights.tables, row, totals)
-            _hold(columns, totals, n_found, row, k, n_held, worst, sums, positions)
+            hold(columns, totals, n_found, row, k, n_held, worst, sums, positions)
     for row in range(n_queries):
         if n_held[row] < k:  # the guess was too high
             n_held[row], worst[row] = 0, -1
@@ -131,8 +131,8 @@ def heaviest(words, weights, k, sums, positions):
                 end = min(begin + size, n)
                 n_found = _sift(words, begin, end, weights, row, worst[row], columns)
                 _weigh(words, columns, n_found, weights.tables, row, totals)
-                _hold(columns, totals, n_found, row, k, n_held, worst, sums, positions)
-        _fall(sums, positions, row, k)
+                hold(columns, totals, n_found, row, k, n_held, worst, sums, positions)
+        fall(sums, positions, row, k)
 
 
 @compiled
@@ -182,7 +182,7 @@ def _weigh(words, columns, n, tables, row, totals):
 
 
 @compiled
-def _hold(columns, totals, n, row, k, n_held, worst, sums, positions):
+def hold(columns, totals, n, row, k, n_held, worst, sums, positions):
     """Keep the best k codes so far; a later code must be better than the worst of them."""
     for place in range(n):
         if totals[place] <= worst[row]:
@@ -234,7 +234,7 @@ def _sink(sums, positions, row, size, total, position):
 
 
 @compiled
-def _fall(sums, positions, row, k):
+def fall(sums, positions, row, k):
     """Sort a heap, the best entry first."""
     for end in range(k - 1, 0, -1):
         total, position = sums[row, end], positions[row, end]

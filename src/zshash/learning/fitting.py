@@ -18,7 +18,7 @@ from zshash.datasets.data import bears
 from zshash.datasets.folders import warn_of_plain
 from zshash.datasets.splits import draw_training
 from zshash.hashing import methods
-from zshash.hashing.hasher import Hasher
+from zshash.hashing.hasher import Hasher, check_binary
 from zshash.hashing.mth import MTH
 from zshash.hashing.steps.statistics import open_statistics
 from zshash.images import Extractor, PictureReader
@@ -256,6 +256,7 @@ def make_hasher(
         bits = N_BITS if n_bits is None else n_bits
         hasher = methods()[name].estimator(n_bits=bits, random_state=random_state, **own)
     hasher.check_parameters()
+    check_binary(hasher, "a model")
     return hasher
 
 

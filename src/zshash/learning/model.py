@@ -16,7 +16,7 @@ from zshash._files import write_whole
 from zshash._warnings import warn_user
 from zshash.datasets import DataError, Dataset, Pictures
 from zshash.hashing import files
-from zshash.hashing.hasher import Hasher
+from zshash.hashing.hasher import Hasher, check_binary
 from zshash.images import PictureReader
 from zshash.learning.knowledge import Knowledge
 from zshash.learning.names import Names, NamesError
@@ -67,6 +67,7 @@ class Model:
     ) -> None:
         if not isinstance(hasher, Hasher):
             raise TypeError(f"{type(hasher).__name__} is no fitted hasher, which a model needs")
+        check_binary(hasher, "a model")
         self.hasher, self.notes = hasher, dict(notes or {})
         self.knowledge = knowledge
         self.semantics = semantics

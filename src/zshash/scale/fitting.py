@@ -15,7 +15,7 @@ from zshash._files import whole_file
 from zshash._progress import watched
 from zshash._threads import all_cores
 from zshash.codes import code_bytes
-from zshash.hashing.hasher import Hasher, SumHasher, SupervisedHasher
+from zshash.hashing.hasher import Hasher, SumHasher, SupervisedHasher, check_binary
 from zshash.hashing.registry import METHODS
 from zshash.scale.cluster import OnDask
 from zshash.scale.samples import ShardedSamples
@@ -207,6 +207,7 @@ def _fit_on_device(
     gpu = _gpu()
     gpu.check_method(hasher)
     hasher.check_parameters()
+    check_binary(hasher, "a fit on a device")
     if isinstance(hasher, SumHasher):
         hasher.check_sums()
     where = gpu.find_device(given.device if device is None else device)

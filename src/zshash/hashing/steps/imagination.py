@@ -144,6 +144,14 @@ class Novelty:
         raw = np.concatenate([self._raw(Z[part]) for part in gen_batches(len(Z), BLOCK_ROWS)])
         self.centre, self.spread = raw.mean(), max(raw.std(), np.float32(1e-12))
 
+    @classmethod
+    def of(cls, means, centre, spread):
+        """Novelty as it was learned before, from its attributes."""
+        known = cls.__new__(cls)
+        known.means, known.centre, known.spread = means, centre, spread
+        known.lengths = np.square(means).sum(axis=1)
+        return known
+
     def __call__(self, rows):
         """The score of each row, at most three deviations from 0."""
         return np.clip((self._raw(rows) - self.centre) / self.spread, -MOST, MOST)

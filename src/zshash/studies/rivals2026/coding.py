@@ -8,19 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zshash.datasets import DataError, Dataset, Split
-from zshash.evaluation.protocol import OTHERS, Protocol, fit_setup, score
+from zshash.evaluation.protocol import OTHERS, Protocol, fit_setup, learned_from, score
 from zshash.evaluation.standard import SETTINGS
 from zshash.evaluation.tasks import Record
+from zshash.hashing.hasher import Hasher
 from zshash.hashing.registry import LABEL, METHODS, UNSUPERVISED
 from zshash.hashing.steps.linear import along, spectrum
+from zshash.hashing.steps.looks import BITS, LooksHasher
 from zshash.hashing.steps.rows import Rows
 from zshash.studies.data import Sources
 from zshash.studies.rivals2026.coders import CODERS, score_coder
 from zshash.studies.rivals2026.quantisers import Vectors
+from zshash.studies.rivals2026.scoring import score_similarities
 from zshash.studies.tasks import ZeroShot
 
 __all__ = ["EqualBytes", "rounded"]
 
+TOLD = "effort", "codes"  # parameters that tables tell without their names
 SCORES = ("map", "map_real", "precision", *OTHERS, "bytes", "fit_seconds")
 
 
@@ -61,7 +65,7 @@ class EqualBytes(ZeroShot):
             return self.coder
         usual = SETTINGS.get(self.method, {})
         changed = {key: own for key, own in self.parameters.items() if usual.get(key) != own}
-        told = [str(own) if key == "effort" else f"{key}={own}" for key, own in changed.items()]
+        told = [str(own) if key in TOLD else f"{key}={own}" for key, own in changed.items()]
         return " ".join([self.method, *told])
 
     @property
@@ -72,7 +76,9 @@ class EqualBytes(ZeroShot):
     @property
     def is_binary(self) -> bool:
         """Whether codes are compared by Hamming distance."""
-        return not self.coder or CODERS[self.coder].is_binary
+        if self.coder:
+            return CODERS[self.coder].is_binary
+        return bool(self.parameters.get("codes", BITS) == BITS)
 
     @property
     def learns_from(self) -> str:
@@ -129,8 +135,26 @@ class EqualBytes(ZeroShot):
             coder, n_bytes = CODERS[self.coder], self.bits // 8
             return rounded(score_coder(coder, dataset, split, protocol, n_bytes, seed))
         hasher, seconds = fit_setup(dataset, self.setup(), split, seed, unlabelled=self.unlabelled)
-        found = score(dataset, hasher, split, protocol)
+        found = (score if hasher.is_binary else score_parts)(dataset, hasher, split, protocol)
         return rounded({**found, "bytes": self.bits // 8, "fit_seconds": seconds})
+
+
+def score_parts(
+    dataset: Dataset, hasher: Hasher, split: Split, protocol: Protocol
+) -> dict[str, Any]:
+    """Scores of a method that keeps parts of vectors; training samples have their own codes."""
+    assert isinstance(hasher, LooksHasher)
+    rows = learned_from(hasher, dataset, split, unlabelled=protocol.unlabelled)[1]
+    codes = hasher.encode(dataset.X)
+    codes[rows] = hasher.codes_
+    different, places = np.unique(codes, axis=0, return_inverse=True)
+    vectors, places = hasher.decode(different), places.ravel()
+
+    def near(queries: NDArray[np.int64], database: NDArray[np.int64]) -> Vectors:
+        found: Vectors = hasher.project(dataset.X[queries]) @ vectors.T
+        return found[:, places[database]]
+
+    return score_similarities(dataset, near, split, protocol)
 
 
 def reduced(X: Vectors, rows: NDArray[np.int64], n: int) -> Vectors:

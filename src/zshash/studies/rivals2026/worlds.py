@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 
 from zshash.hashing.registry import METHODS
 from zshash.studies.experiments import About
-from zshash.studies.rivals2026 import codings
 from zshash.studies.rivals2026.coders import CODERS
 from zshash.studies.rivals2026.coding import EqualBytes
 from zshash.studies.rivals2026.long import show_long
@@ -13,7 +12,7 @@ from zshash.studies.rivals2026.timing import SearchTime
 
 __all__ = ["EXPERIMENTS"]
 
-EFFORTS = "best", "fast"
+VARIANTS = '{ effort = "best" }', '{ effort = "fast" }', '{ codes = "pq" }'
 
 CIFAR10 = """
 unseen = ["truck", "cat", "airplane", "ship", "deer"]
@@ -84,15 +83,15 @@ def _long_parts(world: str) -> str:
 def _coders(
     unlabelled: bool, bits: Sequence[int], without: Collection[str] = ()
 ) -> list[tuple[Sequence[int], str]]:
-    """Code lengths and coders of each part: MTH with both efforts, methods, quantisers."""
+    """Code lengths and coders of each part: MTH in its variants, methods, quantisers."""
     able = [own for own in RIVALS if METHODS[own].estimator().learns_unlabelled]
     methods = [own for own in (able if unlabelled else RIVALS) if own not in without]
     coders = [name for name, own in CODERS.items() if not (unlabelled and own.needs_labels)]
     usual = [name for name in coders if name not in {LARGE, *without}]
     long = [length for length in bits if length >= LARGE_BITS and LARGE not in without]
-    efforts = [f'method = ["MTH"]\nparameters = [{{ effort = "{own}" }}]' for own in EFFORTS]
+    variants = [f'method = ["MTH"]\nparameters = [{own}]' for own in VARIANTS]
     blind = [BLIND] if unlabelled else []
-    varied = (*efforts, f"method = {methods}", *blind, f"coder = {usual}")
+    varied = (*variants, f"method = {methods}", *blind, f"coder = {usual}")
     parts = [(bits, own) for own in varied]
     return [*parts, (long, f'coder = ["{LARGE}"]')] if long else parts
 
@@ -140,6 +139,18 @@ n_train = 300
 n_queries = 50
 n_seen_queries = 50
 k = 100
+method = "MTH"
+bits = 32
+parameters = {{ codes = "pq" }}
+
+[[quick]]
+task = "equal-bytes"
+data = "digits"
+unseen = 2
+n_train = 300
+n_queries = 50
+n_seen_queries = 50
+k = 100
 unlabelled = true
 [quick.vary]
 bits = [32, 64]
@@ -159,27 +170,6 @@ task = "search-time"
 coding = "floats"
 bits = 256
 """
-BEST = 'method = ["MTH"]\nparameters = [{ effort = "best" }]'
-CODINGS = f"""
-title = "Bits, or a product quantiser of the teacher"
-seeds = 3
-quick_seeds = 1
-{"".join(_part(own, pool, SHORT, BEST, "codings") for own in PHOTOS for pool in (False, True))}
-[[quick]]
-task = "codings"
-data = "digits"
-unseen = 2
-n_train = 300
-n_queries = 50
-n_seen_queries = 50
-k = 100
-[quick.vary]
-bits = [32]
-unlabelled = [false, true]
-method = ["MTH"]
-parameters = [{{ effort = "fast" }}]
-"""
-
 
 EXPERIMENTS = (
     About(
@@ -218,17 +208,5 @@ EXPERIMENTS = (
         "are take 256 numbers of 4 bytes.",
         show_long,
         kinds=(SearchTime,),
-    ),
-    About(
-        "rivals-coding",
-        CODINGS,
-        "The teacher of MTH compares whitened features by their inner product, so a product "
-        "quantiser can store them in place of bits: OPQ, learned from 10,000 pictures. *Teacher* "
-        "is the one that MTH's bits follow, *milder teacher* whitens less (ε = 2). With unlabelled "
-        "pictures, pictures are stored as averages with their neighbours. "
-        "*Twice* averages the query with the 20 first results, as they are stored, and searches "
-        "again. Without *in OPQ*, vectors are not coded.",
-        codings.show,
-        kinds=(codings.Codings,),
     ),
 )

@@ -16,7 +16,7 @@ from zshash.datasets import Dataset
 from zshash.evaluation.protocol import Setup
 from zshash.evaluation.standard import label_paths
 from zshash.evaluation.tasks import FiledTask, Record
-from zshash.hashing.registry import METHODS, SEMANTIC
+from zshash.hashing.registry import METHODS, SEMANTIC, recorded_parameters
 from zshash.learning.targets import ONE_HOT, label_names, label_sources, make_targets
 from zshash.studies.data import Sources, load
 
@@ -108,7 +108,7 @@ class MethodTask(FiledTask):
         All parameters of the method are listed, so that a changed default shows.
         """
         setup = self.setup()
-        parameters = setup.hasher.get_params()
+        parameters = recorded_parameters(setup.hasher)
         facts = asdict(self) | {
             "labels": label_names(setup.hasher, setup.labels),
             "known_to": [Path(spec).name for spec in self.known_to],
