@@ -15,7 +15,7 @@ from zshash.collection.storage.catalogue import NAME, is_named, is_unfinished
 from zshash.hashing import load
 from zshash.hashing.files import is_model as has_model
 from zshash.hashing.files import to_bytes
-from zshash.hashing.hasher import Hasher
+from zshash.hashing.hasher import Hasher, check_binary
 from zshash.learning.model import Model
 
 __all__ = [
@@ -62,11 +62,12 @@ def store_model(folder: Path, model: Any, notes: dict[str, Any] | None = None) -
         Notes of a hasher that is no model yet.
     """
     if isinstance(model, str | os.PathLike):
-        load(model)  # says what is wrong with it
+        check_binary(load(model), "a collection")  # says what is wrong with it
         data = Path(model).read_bytes()
     elif isinstance(model, Model):
         data = model.to_bytes()
     else:
+        check_binary(model, "a collection")
         data = to_bytes(model, notes=notes)
     sha256 = hashlib.sha256(data).hexdigest()
     write_whole(model_path(folder, sha256), data)
