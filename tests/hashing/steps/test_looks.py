@@ -20,7 +20,7 @@ from zshash.hashing.steps.rows import unit_rows
 from zshash.index import ProductIndex
 
 DATA = digits()
-SPLIT = zero_shot_split(DATA.labels, [3, 8], n_train=900, n_queries=100, random_state=0)
+SPLIT = zero_shot_split(DATA.labels, [3, 8], n_train=1100, n_queries=100, random_state=0)
 
 
 def make(**parameters):

@@ -4,6 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from zshash.hashing.steps.products import (
     MOST_AXES,
+    ROWS_PER_AXIS,
     first_rotation,
     improved,
     learn_products,
@@ -79,12 +80,15 @@ def test_less_is_lost_than_by_faiss():
 
 
 def test_long_vectors_keep_their_main_axes():
-    X = np.zeros((300, MOST_AXES + 60), dtype=np.float32)
-    X[:, : MOST_AXES - 6] = np.random.RandomState(0).standard_normal((300, MOST_AXES - 6))
+    n = MOST_AXES * ROWS_PER_AXIS
+    X = np.zeros((n, MOST_AXES + 60), dtype=np.float32)
+    X[:, : MOST_AXES - 6] = np.random.RandomState(0).standard_normal((n, MOST_AXES - 6))
     rotation = first_rotation(X, 8)
     assert rotation.shape == (MOST_AXES + 60, MOST_AXES)
     assert_allclose(np.square(X @ rotation).sum(), np.square(X).sum(), rtol=1e-3)
     assert_allclose(rotation.T @ rotation, np.eye(MOST_AXES), atol=1e-4)
+    assert first_rotation(X[: n // 4], 8).shape[1] == MOST_AXES // 4
+    assert first_rotation(X[:20], 8).shape[1] == 8
 
 
 def test_same_seed_same_codes():

@@ -8,7 +8,8 @@ Ge et al. 2013):
     minimise ‖XR − Y‖² over Y: a step of k-means in each part;  over R: Procrustes, R = UVᵀ of XᵀY
 
 At first, R is made of the main axes of X, dealt out so that no part has much more to tell than
-another. Only the axes with the largest squares are kept, at most `MOST_AXES`.
+another. Only the axes with the largest squares are kept, at most `MOST_AXES`, and fewer of few
+vectors.
 """
 
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from zshash.hashing.steps.rows import BLOCK_ROWS
 
 N_VALUES = 256  # of a byte
 MOST_AXES = 256  # that vectors keep, unless they have more bytes than that
+ROWS_PER_AXIS = 16  # fewer vectors keep fewer axes: centres would follow single vectors
 MOST_ROWS = 20_000  # that rotation and centres are learned from
 ROUNDS, LAST_STEPS = 20, 10  # with a rotation in each; steps of k-means at the end
 
@@ -79,7 +81,7 @@ def first_rotation(X, n_bytes):
 
     Where there are fewer axes than places, columns of zeros fill up the last ones.
     """
-    n_axes = min(X.shape[1], max(MOST_AXES, n_bytes))
+    n_axes = min(X.shape[1], max(min(MOST_AXES, len(X) // ROWS_PER_AXIS), n_bytes))
     width = -(-n_axes // n_bytes)
     axes = linalg.eigh((X.T @ X).astype(np.float64))[1]
     axes = axes[:, ::-1][:, :n_axes].astype(np.float32)
