@@ -24,7 +24,7 @@ def made(n_bytes, width, n, seed=0):
 
 def expected(centres, codes, ids, queries, k):
     """Scores and ids by whole numbers, as the index promises."""
-    tables = make_tables(queries, centres)
+    tables = make_tables(queries, centres.transpose(0, 2, 1))
     sums = tables.sums[:, np.arange(len(centres)), codes].sum(axis=2)
     order = np.lexsort((np.broadcast_to(ids, sums.shape), -sums))[:, :k]
     best = np.take_along_axis(sums, order, axis=1).astype(float)
@@ -92,12 +92,25 @@ def test_a_guess_that_is_too_high():
     codes = np.random.default_rng(0).integers(0, 20, (n, 2), dtype=np.uint8)
     codes[::10] = 255
     codes[10 * k // 2 :: 10] = 200
-    tables = make_tables(np.ones((1, 2)), centres)
+    tables = make_tables(np.ones((1, 2)), centres.transpose(0, 2, 1))
     sums = np.empty((1, k), dtype=np.int64)
     positions = np.empty((1, k), dtype=np.int64)
     best_sums(np.ascontiguousarray(codes.T), tables.sums, k, sums, positions)
     totals = tables.sums[0, np.arange(2), codes].sum(axis=1)
     np.testing.assert_array_equal(positions[0], np.argsort(-totals, kind="stable")[:k])
+
+
+def test_a_query_is_answered_the_same_in_any_company():
+    centres, codes = made(8, 3, 500)
+    index = ProductIndex(centres)
+    index.add(codes)
+    queries = np.random.default_rng(0).standard_normal((40, 24))
+    together = index.search_real(queries, k=20)
+    for row in (0, 17, 39):
+        for one, other in zip(
+            index.search_real(queries[row : row + 1], k=20), together, strict=True
+        ):
+            np.testing.assert_array_equal(one[0], other[row])
 
 
 def test_changes():

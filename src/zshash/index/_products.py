@@ -39,12 +39,24 @@ class Tables(NamedTuple):
 
 
 def make_tables(vectors: NDArray[np.float64], centres: NDArray[np.float64]) -> Tables:
-    """Tables for vectors (q, d), from the centres (n_bytes, 256, d / n_bytes) of each part."""
-    n_bytes, n_values, width = centres.shape
-    parts = vectors.reshape(len(vectors), n_bytes, width)
-    near = np.einsum("qbw,bvw->qbv", parts, centres)
+    """Tables for vectors (q, n_bytes · width), from the centres (n_bytes, width, 256) of parts."""
+    n_bytes, _, n_values = centres.shape
+    near = np.zeros((len(vectors), n_bytes, n_values))
+    _multiply(vectors, centres, near)
     whole, exponents = round_vectors(near.reshape(len(vectors), -1))
-    return Tables(whole.reshape(len(vectors), n_bytes, n_values), exponents)
+    return Tables(whole.reshape(near.shape), exponents)
+
+
+@compiled
+def _multiply(vectors, centres, near):
+    """Add the products of parts of vectors with centres; the same for a query in any company."""
+    n_bytes, width, n_values = centres.shape
+    for row in range(len(vectors)):
+        for byte in range(n_bytes):
+            for place in range(width):
+                entry = vectors[row, byte * width + place]
+                for value in range(n_values):
+                    near[row, byte, value] += entry * centres[byte, place, value]
 
 
 @compiled

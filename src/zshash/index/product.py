@@ -53,6 +53,7 @@ class ProductIndex:
 
     def __init__(self, centres: ArrayLike) -> None:
         self._centres = _check_centres(centres)
+        self._turned = np.ascontiguousarray(self._centres.transpose(0, 2, 1))
         self._codes = HammingIndex(8 * len(self._centres))
         self._changing = threading.RLock()
         self._state: State | None = None
@@ -128,7 +129,7 @@ class ProductIndex:
         positions = np.empty((len(vectors), k), dtype=np.int64)
 
         def search(part: slice) -> None:
-            tables = make_tables(vectors[part], self._centres)
+            tables = make_tables(vectors[part], self._turned)
             sums = np.empty(scores[part].shape, dtype=np.int64)
             best_sums(now.planes, tables.sums, k, sums, positions[part])
             scores[part] = np.ldexp(sums.astype(np.float64), tables.exponents[:, None])
