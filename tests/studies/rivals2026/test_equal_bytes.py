@@ -3,14 +3,16 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from zshash import ITQ
+from zshash import ITQ, MTH
 from zshash.cli import main
 from zshash.datasets import DataError, digits
 from zshash.evaluation.protocol import Protocol, Setup, run_setup
 from zshash.evaluation.runs import RunFolder
+from zshash.index import ProductIndex
 from zshash.studies.data import Sources
 from zshash.studies.experiments import Changes
 from zshash.studies.findings import Findings
@@ -126,10 +128,37 @@ def test_tables():
 
 def test_cells_that_are_lost_are_named():
     scores = {"MTH": (0.5, 0.5), "ITQ": (0.75, 0.75), "LSH": (0.5, 0.75), "PCA signs": (0.4, 0.5)}
-    losses = show(findings(scores))[0]
-    assert [row[1] for row in losses.rows] == ["hidden", "hidden alone", "seen"]
-    cell = "digits, 4 bytes, inductive"
-    assert {(row[0], *row[2:]) for row in losses.rows} == {(cell, "2", "ITQ 0.250, LSH 0.125")}
+    losses = show(findings(scores | {"MTH pq": (0.7, 0.7)}))[0]
+    kinds = [kind for kind in ("hidden", "hidden alone", "seen") for _ in range(2)]
+    assert [row[1] for row in losses.rows] == kinds
+    assert {row[0] for row in losses.rows} == {"digits, 4 bytes, inductive"}
+    expected = ["MTH", "2", "ITQ 0.250, LSH 0.125"], ["MTH pq", "1", "ITQ 0.050"]
+    assert [row[2:] for row in losses.rows] == [*expected] * 3
+
+
+def test_parts_are_scored_as_their_index_ranks_them():
+    """MAP of the small version, again by `ProductIndex` and the definition."""
+    parts = {"codes": "pq"}
+    task = EqualBytes(unseen=2, method="MTH", bits=32, parameters=parts, unlabelled=True, **USUAL)
+    found = task.run(0, Sources())
+    dataset = task.dataset(Sources())
+    protocol = task.protocol_of(dataset, 0)
+    split = protocol.split(dataset, 0)
+    labels = split.known_labels(dataset.labels)[split.pool]
+    hasher = MTH(32, codes="pq", random_state=0).fit(dataset.X[split.pool], labels)
+    codes = hasher.encode(dataset.X)
+    codes[split.pool] = hasher.codes_
+    index = ProductIndex(hasher.centres_)
+    index.add(codes[split.database], split.database)
+    queries = hasher.project(dataset.X[split.queries])
+    ranked = dataset.labels[index.search_real(queries, protocol.k)[1]]
+    hits = ranked == dataset.labels[split.queries][:, None]
+    precisions = hits.cumsum(axis=1) / np.arange(1, protocol.k + 1)
+    mean = (precisions * hits).sum(axis=1) / np.maximum(hits.sum(axis=1), 1)
+    assert found["map_real"] == pytest.approx(mean.mean(), abs=0.01)  # but for ties
+    assert "map" not in found
+    assert found["bytes"] == 4
+    assert (task.name, task.is_binary) == ("MTH pq", False)
 
 
 @pytest.mark.study
@@ -140,9 +169,10 @@ def test_the_small_version(tmp_path):
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["not run"] == {}
     text = output.with_suffix(".md").read_text()
-    assert "Written from 9 runs" in text
+    assert "Written from 10 runs" in text
     assert "zshash reproduce rivals --quick" in text
     assert "| PQ | features | 8 | other |" in text
+    assert "| MTH pq | names | 4 | other |" in text
     again = CliRunner().invoke(main, [*call, "--report-only"])
     assert again.exit_code == 0, again.output
     assert output.with_suffix(".md").read_text() == text

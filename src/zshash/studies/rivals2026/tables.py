@@ -17,6 +17,7 @@ KINDS = {"": "hidden", "_alone": "hidden alone", "_seen": "seen"}
 TOLD = {False: "inductive", True: "with unlabelled pictures"}
 HEAD = ["", "learns from", "bytes", "codes", *KINDS.values(), "hidden, by bits"]
 HEAD += ["MTH − it", "lost", "fit, s"]
+PARTS = "MTH pq"
 Scores = Mapping[int, float]  # by seed
 
 
@@ -27,9 +28,9 @@ def show(found: Findings) -> list[Block]:
         return []
     behind = [line for group in groups for line in _behind(*group)]
     best = Text("MTH is ahead of every rival in every cell of these tables.")
-    head = ["cell", "queries", "rivals ahead", "by how much MAP"]
+    head = ["cell", "queries", "of", "rivals ahead", "by how much MAP"]
     told = "Cells in which rivals of the same number of bytes have a higher mean than MTH"
-    losses = Table(head, behind, told, numbers_from=4)
+    losses = Table(head, behind, told, numbers_from=5)
     return [losses if behind else best, *charts(found), *tables(found)]
 
 
@@ -108,17 +109,22 @@ def by_seed(result: Result, key: str) -> Scores:
 
 
 def _behind(told: str, results: Sequence[Result]) -> list[list[str]]:
-    """A row for each kind of queries with rivals of no more bytes whose mean is above MTH's."""
-    leader, cell = _leader(results), told.partition(";")[0]
-    rows = []
-    for suffix, kind in KINDS.items():
-        key = f"map_real{suffix}"
-        ahead = {own.task.name: _ahead(own, leader, key) for own in results if _is_rival(own)}
-        names = sorted((name for name in ahead if ahead[name] > 0), key=lambda name: -ahead[name])
-        if names:
-            told = ", ".join(f"{name} {ahead[name]:.3f}" for name in names)
-            rows.append([cell, kind, str(len(names)), told])
-    return rows
+    """Rows for MTH with bits and with parts, for each kind of queries with rivals ahead of it."""
+    cell, names = told.partition(";")[0], (_leader(results).task.name, PARTS)
+    ours = [own for own in results if own.task.name in names]
+    return [row for suffix in KINDS for own in ours for row in _losses(cell, suffix, own, results)]
+
+
+def _losses(
+    cell: str, suffix: str, leader: Result, results: Sequence[Result]
+) -> Iterator[list[str]]:
+    """A row, if rivals of no more bytes have a mean above that of the leader."""
+    key = f"map_real{suffix}"
+    ahead = {own.task.name: _ahead(own, leader, key) for own in results if _is_rival(own)}
+    names = sorted((name for name in ahead if ahead[name] > 0), key=lambda name: -ahead[name])
+    if names:
+        told = ", ".join(f"{name} {ahead[name]:.3f}" for name in names)
+        yield [cell, KINDS[suffix], leader.task.name, str(len(names)), told]
 
 
 def _is_rival(result: Result) -> bool:
