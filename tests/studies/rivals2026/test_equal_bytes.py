@@ -124,6 +124,8 @@ def test_tables():
     assert (cells["MTH − it"], cells["lost"]) == ("+0.250 ± 0.000", "0 of 2")
     assert dict(zip(table.head, table.rows[1], strict=True))["lost"] == "1 of 2"
     assert losses.text.startswith("MTH is ahead of every rival")
+    table = show(findings({"MTH": (0.5, 0.75), "ITQ": (0.25,)}))[-1]
+    assert [row[0] for row in table.rows] == ["MTH", "ITQ (one seed)"]
 
 
 def test_cells_that_are_lost_are_named():

@@ -51,8 +51,12 @@ def _groups(found: Findings) -> Iterator[tuple[str, list[Result]]]:
 def caption(results: Sequence[Result]) -> str:
     """World, bytes, kind of training and number of seeds of results that belong together."""
     task, n = results[0].task, max(len(result.values("seed")) for result in results)
-    seeds = f"{n} seeds" if n > 1 else "one seed"
-    return f"{world(task.data)}, {task.bits // 8} bytes, {TOLD[task.unlabelled]}; {seeds}"
+    told = f"{world(task.data)}, {task.bits // 8} bytes, {TOLD[task.unlabelled]}"
+    return f"{told}; {_seeds(n)}"
+
+
+def _seeds(n: int) -> str:
+    return f"{n} seeds" if n > 1 else "one seed"
 
 
 def _table(told: str, results: Sequence[Result]) -> Table:
@@ -60,6 +64,9 @@ def _table(told: str, results: Sequence[Result]) -> Table:
     leader = _leader(results)
     ranked = sorted(results, key=lambda result: -mean(result.values("map_real")))
     rows = [_row(result, leader) for result in ranked]
+    counts = [len(result.values("seed")) for result in ranked]
+    for row, n in zip(rows, counts, strict=True):
+        row[0] += f" ({_seeds(n)})" if n < max(counts) else ""
     return Table(HEAD, rows, told, numbers_from=2)
 
 
