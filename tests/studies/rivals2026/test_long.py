@@ -6,10 +6,11 @@ from zshash.evaluation.report.document import Lines, Scatter
 from zshash.evaluation.runs import Result
 from zshash.studies.findings import Findings
 from zshash.studies.rivals2026 import STUDY
+from zshash.studies.rivals2026.charts import line, shared_seeds
 from zshash.studies.rivals2026.long import show_long
 from zshash.studies.rivals2026.timing import SearchTime
 
-MILLISECONDS = {"bits": 0.1, "bits by bits": 0.01, "PQ": 1.0, "floats": 10.0}
+MILLISECONDS = {"bits": 0.1, "bits by bits": 0.01, "parts": 0.1, "PQ": 1.0, "floats": 10.0}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_every_coder_has_a_line(blocks):
             for task in experiment.tasks
             if not isinstance(task, SearchTime) and task.unlabelled is pool
         }
-        assert labels - {"floats, 1,024 bytes"} == names - {"floats"}
+        assert {label.removesuffix(", 1,024 bytes") for label in labels} == names
         assert all(panel.lines[0].label == "MTH best" for panel in drawn)
         assert all(panel.lines[-1].label == "floats, 1,024 bytes" for panel in drawn)
     (line,) = [
@@ -67,9 +68,10 @@ def test_map_over_the_time_of_a_search(blocks):
     points = {own.label: (own.x, own.y) for own in found["rivals-long-inductive-search"].points}
     assert points["MTH, 8"] == (-1, 0.064)
     assert points["MTH by bits, 8"] == (-2, 0.032)
+    assert points["MTH, parts, 32"] == (-1, 0.256)
     assert points["OPQ, 64"] == (0, 0.512)
     assert points["floats"] == (1, 0.256)
-    assert len(points) == 16
+    assert len(points) == 21
 
 
 def test_tables_are_of_the_long_codes_alone(blocks):
@@ -79,3 +81,19 @@ def test_tables_are_of_the_long_codes_alone(blocks):
         for size in (32, 64)
         for told in ("inductive", "with unlabelled pictures")
     ]
+
+
+def test_seeds_that_hide_other_categories_are_not_drawn_together():
+    """MTH has two seeds at each length and a third one at one; another coder has one less."""
+    experiment = STUDY.read("rivals-long")
+    tasks = [own for own in experiment.tasks if getattr(own, "unlabelled", None) is False]
+    results = []
+    for task in tasks:
+        if task.name in ("MTH best", "PQ") and task.bits in (32, 64):
+            seeds = range(3 if task.bits == 64 else 2)
+            runs = [{"seed": seed, "bytes": task.bits / 8, "map_real": seed / 2} for seed in seeds]
+            results.append(Result(task, runs[: 1 if task.name == "PQ" and task.bits == 32 else 3]))
+    found = Findings(experiment, results)
+    assert shared_seeds(found) == {0, 1}
+    assert list(line(found, "MTH best", {0, 1}).y) == [0.25, 0.25]
+    assert list(line(found, "PQ", {0, 1}).x) == [8]

@@ -52,6 +52,9 @@ def test_parts_and_floats_keep_more_and_less():
     coarse = CODINGS["PQ"](faiss, Clusters(D, 0), N)(queries)[1]
     kept = np.mean([np.isin(*pair) for pair in zip(nearest, coarse, strict=True)])
     assert kept > 0.5
+    parts = CODINGS["parts"](faiss, Clusters(D, 0), N)(queries)[1]
+    best_ones = np.argsort(-near, axis=1)[:, :10]
+    assert np.mean([np.isin(*pair) for pair in zip(best_ones, parts, strict=True)]) > 0.5
 
 
 def test_vectors_come_in_blocks():
@@ -80,5 +83,5 @@ def test_files_are_told_apart():
 
 
 def test_an_unknown_coding_is_refused():
-    with pytest.raises(DataError, match="'trees' is no coding: there are bits, bits by bits, PQ"):
+    with pytest.raises(DataError, match="'trees' is no coding: there are bits, bits by bits, parts"):
         SearchTime(coding="trees")

@@ -1,6 +1,7 @@
 """Charts: MAP against bytes, and against the time that a fit takes."""
 
 import math
+from collections.abc import Collection
 from pathlib import Path
 
 from zshash.evaluation.report.document import Block, Line, Lines, Plot, Point, Scatter
@@ -8,8 +9,9 @@ from zshash.evaluation.runs import Result
 from zshash.evaluation.statistics import error_of, mean
 from zshash.studies.findings import Findings
 
-__all__ = ["charts", "line", "world"]
+__all__ = ["LEADER", "charts", "level", "line", "shared_seeds", "world"]
 
+LEADER, FLOATS = "MTH best", "floats"
 CHART_BITS = 64
 MOST_LINES = 8  # more can not be told apart
 LEAST_SECONDS = 0.01  # faster fits are not told apart
@@ -33,12 +35,20 @@ def charts(found: Findings) -> list[Block]:
 def _by_bytes(found: Findings, data: str) -> list[Lines]:
     """MAP over bytes of MTH and the best others, with unlabelled pictures where these were run."""
     own = found.where(data=data, unlabelled=True in found.along("unlabelled"))
-    names = _best(own)
-    lines = [line(own, name) for name in names]
+    seeds = shared_seeds(own)
+    lines = [(level if name.startswith(FLOATS) else line)(own, name, seeds) for name in _best(own)]
     title = f"{world(data)}: hidden queries"
     if not lines or max(len(own.x) for own in lines) < 2:
         return []
     return [Lines(title, "bytes", "MAP, real-valued queries", lines, log_x=True)]
+
+
+def shared_seeds(found: Findings) -> set[int]:
+    """Seeds that MTH has at every length: other seeds hide other categories."""
+    known = [own for own in found.results if own.values("map_real")]
+    leaders = [own for own in known if own.task.name == LEADER]
+    seeds = [set(own.values("seed")) for own in leaders or known]
+    return set.intersection(*seeds) if seeds else set()
 
 
 def _best(found: Findings) -> list[str]:
@@ -50,14 +60,31 @@ def _best(found: Findings) -> list[str]:
     return sorted(known, key=lambda name: -known[name])[:MOST_LINES]
 
 
-def line(found: Findings, name: str) -> Line:
-    """Mean scores of a coder over its bytes, with standard errors."""
-    own = [result for result in found.results if result.task.name == name]
-    by_size = {mean(r.values("bytes")): r.values("map_real") for r in own if r.values("bytes")}
+def line(found: Findings, name: str, seeds: Collection[int]) -> Line:
+    """Mean scores of a coder over its bytes, with standard errors, where it has these seeds."""
+    by_size = {}
+    for result in found.where(name=name).results:
+        scores = _scores(result, seeds)
+        if scores and len(scores) == len(seeds):
+            by_size[mean(result.values("bytes"))] = scores
     sizes = sorted(by_size)
     means = [mean(by_size[size]) for size in sizes]
     errors = [error_of(by_size[size]) for size in sizes]
     return Line(name, sizes, means, errors, name.startswith("MTH"))
+
+
+def level(found: Findings, name: str, seeds: Collection[int]) -> Line:
+    """Mean score of features, which have one size, as a level line."""
+    sizes = sorted({result.task.bits / 8 for result in found.results})
+    own = next(own for own in found.where(name=name).results if own.values("map_real"))
+    told = f"{name}, {mean(own.values('bytes')):,g} bytes"
+    score = mean(_scores(own, seeds) or own.values("map_real"))
+    return Line(told, sizes, [score] * len(sizes))
+
+
+def _scores(result: Result, seeds: Collection[int]) -> list[float]:
+    runs = [run for run in result.runs if run["seed"] in seeds]
+    return [run["map_real"] for run in runs if "map_real" in run]
 
 
 def _by_time(found: Findings, data: str) -> list[Scatter]:

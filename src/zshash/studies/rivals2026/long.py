@@ -7,27 +7,28 @@ from zshash.evaluation.report.document import Block, Line, Lines, Plot, Point, S
 from zshash.evaluation.statistics import mean
 from zshash.hashing.registry import PAIRWISE, UNSUPERVISED
 from zshash.studies.findings import Findings
-from zshash.studies.rivals2026.charts import line, world
+from zshash.studies.rivals2026.charts import LEADER, level, line, shared_seeds, world
 from zshash.studies.rivals2026.coding import EqualBytes
-from zshash.studies.rivals2026.tables import TOLD, tables
+from zshash.studies.rivals2026.tables import PARTS, TOLD, tables
 from zshash.studies.rivals2026.timing import SearchTime
 
 __all__ = ["show_long"]
 
-MTH, FLOATS, QUANTISER = "MTH best", "floats", "OPQ, whitened"
+FLOATS, QUANTISER = "floats", "OPQ, whitened"
 LONG = 256  # bits from which on there are tables: the shorter codes have theirs elsewhere
 Wanted = Callable[[EqualBytes], bool]
 GROUPS: dict[str, Wanted] = {
     "features alone": lambda task: not task.coder and task.learns_from == UNSUPERVISED,
     "pairs": lambda task: not task.coder and task.learns_from == PAIRWISE,
     "labels or names": lambda task: (
-        not task.coder and task.learns_from not in (UNSUPERVISED, PAIRWISE)
+        task.is_binary and not task.coder and task.learns_from not in (UNSUPERVISED, PAIRWISE)
     ),
-    "quantisers": lambda task: bool(task.coder),
+    "quantisers": lambda task: bool(task.coder) or not task.is_binary,
 }
 TIMED = {  # coding: the coder whose MAP is drawn, its score, and its name
-    "bits": (MTH, "map_real", "MTH"),
-    "bits by bits": (MTH, "map", "MTH by bits"),
+    "bits": (LEADER, "map_real", "MTH"),
+    "bits by bits": (LEADER, "map", "MTH by bits"),
+    "parts": (PARTS, "map_real", "MTH, parts"),
     "PQ": (QUANTISER, "map_real", "OPQ"),
     "floats": (FLOATS, "map_real", "floats"),
 }
@@ -49,7 +50,7 @@ def _plots(learned: Findings, times: Findings, pool: bool) -> Iterator[Plot]:
     told = "unlabelled" if pool else "inductive"
     for group, wanted in GROUPS.items():
         names = dict.fromkeys(r.task.name for r in own.results if wanted(r.task))
-        lines = list(_lines(own, [label for label in names if label not in (MTH, FLOATS)]))
+        lines = list(_lines(own, [label for label in names if label not in (LEADER, FLOATS)]))
         if lines:
             title = f"{world(own.results[0].task.data)}, {TOLD[pool]}: {group}"
             panel = Lines(title, "bytes", "MAP of hidden queries", lines, log_x=True)
@@ -65,16 +66,14 @@ def _plots(learned: Findings, times: Findings, pool: bool) -> Iterator[Plot]:
 
 
 def _lines(found: Findings, names: Sequence[str]) -> Iterator[Line]:
-    """Curves of coders, of MTH, and of features as they are, which have one size only."""
+    """Curves of coders, of MTH, and of features, which have one size only."""
     if not names:
         return
-    floats = found.mean("map_real", name=FLOATS)
-    sizes = sorted({result.task.bits / 8 for result in found.results})
-    if found.where(name=MTH).results:
-        yield line(found, MTH)
-    yield from (line(found, name) for name in names)
-    if floats is not None:
-        yield Line("floats, 1,024 bytes", sizes, [floats] * len(sizes))
+    known, seeds = {own.task.name for own in found.results}, shared_seeds(found)
+    if LEADER in known:
+        yield line(found, LEADER, seeds)
+    for name in [*names, *({FLOATS} & known)]:
+        yield (level if name.startswith(FLOATS) else line)(found, name, seeds)
 
 
 def _points(found: Findings, times: Findings) -> Iterator[Point]:
