@@ -83,5 +83,7 @@ def test_files_are_told_apart():
 
 
 def test_an_unknown_coding_is_refused():
-    with pytest.raises(DataError, match="'trees' is no coding: there are bits, bits by bits, parts"):
+    with pytest.raises(
+        DataError, match="'trees' is no coding: there are bits, bits by bits, parts"
+    ):
         SearchTime(coding="trees")
