@@ -83,7 +83,5 @@ def test_files_are_told_apart():
 
 
 def test_an_unknown_coding_is_refused():
-    with pytest.raises(
-        DataError, match="'trees' is no coding: there are bits, bits by bits"
-    ):
+    with pytest.raises(DataError, match="'trees' is no coding: there are bits, bits by bits"):
         SearchTime(coding="trees")
