@@ -21,6 +21,7 @@ from zshash.index import ProductIndex
 
 DATA = digits()
 SPLIT = zero_shot_split(DATA.labels, [3, 8], n_train=1100, n_queries=100, random_state=0)
+BITS_ALONE = "works with bits, .* use codes='bits' here, or search .* zshash.index.ProductIndex"
 
 
 def make(**parameters):
@@ -155,25 +156,22 @@ def test_too_few_samples():
 
 def test_where_bits_are_needed(labelled, tmp_path):
     """Models, albums and scores compare bits; each says so, and what to do."""
-    told = "works with bits, .* use codes='bits' here, or search .* zshash.index.ProductIndex"
     protocol = Protocol(unseen=[3], n_train=500, n_queries=50, k=100)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=BITS_ALONE):
         zshash.fit(DATA.X, codes="pq")
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=BITS_ALONE):
         zshash.Model(labelled)
     save(labelled, tmp_path / "model.zshash")
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=BITS_ALONE):
         zshash.load(tmp_path / "model.zshash")
     for model in (labelled, tmp_path / "model.zshash"):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=BITS_ALONE):
             zshash.Collection.create(tmp_path / "album", model)
         assert not (tmp_path / "album").exists()
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=BITS_ALONE):
         run_setup(DATA, Setup("MTH", make()), protocol.split(DATA, 0), protocol, 0)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=BITS_ALONE):
         score_by("real", DATA, labelled, SPLIT, protocol)
-    with pytest.raises(ValueError, match=told):
-        zshash.scale.fit(make(), DATA.X, DATA.labels, device="cpu")
 
 
 def test_records_of_bits_name_no_codes():
@@ -181,3 +179,10 @@ def test_records_of_bits_name_no_codes():
     assert "codes" not in recorded_parameters(MTH())
     assert recorded_parameters(make())["codes"] == "pq"
     assert recorded_parameters(MTH())["novelty"] == 0.03
+
+
+@pytest.mark.torch
+def test_devices_make_bits():
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=BITS_ALONE):
+        zshash.scale.fit(make(), DATA.X, DATA.labels, device="cpu")
