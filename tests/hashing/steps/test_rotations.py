@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import linalg
 from scipy.linalg import orthogonal_procrustes
 
 from zshash.hashing.steps.rotations import (
@@ -37,6 +38,20 @@ def test_procrustes_beats_every_other_rotation(seed):
     best = np.linalg.norm(Y @ R - T)
     for _ in range(50):
         assert best <= np.linalg.norm(Y @ random_orthogonal(8, rng) - T)
+
+
+def test_procrustes_where_the_fast_way_does_not_converge(monkeypatch):
+    _, Y, T = random_problem(0)
+    usual = procrustes(Y.T @ T)
+    svd = linalg.svd
+
+    def fails(matrix, full_matrices, lapack_driver="gesdd"):
+        if lapack_driver == "gesdd":
+            raise linalg.LinAlgError("SVD did not converge")
+        return svd(matrix, full_matrices, lapack_driver=lapack_driver)
+
+    monkeypatch.setattr(linalg, "svd", fails)
+    np.testing.assert_allclose(procrustes(Y.T @ T), usual, atol=1e-10)
 
 
 @pytest.mark.parametrize(("p", "n_bits"), [(40, 8), (17, 8), (16, 8), (300, 64)])

@@ -20,6 +20,7 @@ from sklearn.utils import gen_batches
 
 from zshash._threads import run_blocks
 from zshash.hashing.steps.imagination import category_means
+from zshash.hashing.steps.rotations import procrustes
 from zshash.hashing.steps.rows import BLOCK_ROWS
 
 N_VALUES = 256  # of a byte
@@ -68,8 +69,7 @@ def learn_products(X, n_bytes, rng):
     centres = np.stack([parts_of(Y[starts], part, width) for part in range(n_bytes)])
     for _ in range(ROUNDS):
         centres, decoded = improved(Y, centres, rng)
-        U, _, Vt = linalg.svd(X.T @ decoded, full_matrices=False)
-        rotation = (U @ Vt).astype(np.float32)
+        rotation = procrustes(X.T @ decoded).astype(np.float32)
         Y = X @ rotation
     for _ in range(LAST_STEPS):
         centres, _ = improved(Y, centres, rng)

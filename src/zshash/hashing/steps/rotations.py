@@ -58,7 +58,11 @@ def random_orthogonal(size, rng):
 
 def procrustes(C):
     """R = UVᵀ from the singular value decomposition UΣVᵀ of C (Schönemann 1966)."""
-    U, _, Vt = linalg.svd(C)
+    is_square = C.shape[0] == C.shape[1]
+    try:
+        U, _, Vt = linalg.svd(C, full_matrices=is_square)
+    except linalg.LinAlgError:  # a few matrices need the slower way
+        U, _, Vt = linalg.svd(C, full_matrices=is_square, lapack_driver="gesvd")
     return U @ Vt
 
 
