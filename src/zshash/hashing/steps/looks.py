@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from zshash.codes import unpack
@@ -24,6 +25,7 @@ from zshash.hashing.steps.rows import unit_rows
 
 BITS, PRODUCTS = "bits", "pq"
 MOST_REFERENCES = 10_000  # training samples among which neighbours are looked for
+PIECE_ROWS = 512  # that are compared with all references at a time: 20 MB
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,20 @@ class Looks:
         def look(X):
             Z = (X - self.mean) @ self.whitening
             V = np.hstack([unit_rows(Z), scale * novelty(Z)[:, None]]) @ self.rotation
-            if not weight:
-                return V
-            near = V @ references.T
-            best = np.argpartition(-near, k, axis=1)[:, :k]
-            means = unit_rows(V + references[best].sum(axis=1))
-            return unit_rows((1 - weight) * V + weight * means)
+            if weight:
+                for rows in gen_batches(len(V), PIECE_ROWS):
+                    V[rows] = averaged(V[rows], references, k, weight)
+            return V
 
         return look
+
+
+def averaged(V, references, k, weight):
+    """Rows V (n, d), averaged with the k references (m, d) next to each by this weight."""
+    near = V @ references.T
+    best = np.argpartition(-near, k, axis=1)[:, :k]
+    means = unit_rows(V + references[best].sum(axis=1))
+    return unit_rows((1 - weight) * V + weight * means)
 
 
 def learn_looks(Z, categories, whitening, lessons, weight, n_bytes, rng):
