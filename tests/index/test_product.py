@@ -84,6 +84,20 @@ def test_both_ways_to_sift(limit):
     assert room[:n][room[:n] >= whole].tolist() == (list(range(whole, 190)) if limit >= 0 else [])
 
 
+def test_what_the_machine_can_do(monkeypatch):
+    def unknown():
+        raise RuntimeError("failed to get host cpu features")
+
+    monkeypatch.setattr(_lookups.llvm, "get_host_cpu_features", unknown)
+    assert not _lookups.can_look_up()
+    monkeypatch.setattr(_lookups.llvm, "get_host_cpu_features", lambda: {"avx512vbmi": True})
+    monkeypatch.setattr(_lookups.config, "CPU_NAME", None, raising=False)
+    monkeypatch.setattr(_lookups.config, "CPU_FEATURES", None, raising=False)
+    assert _lookups.can_look_up()
+    monkeypatch.setattr(_lookups.config, "CPU_NAME", "haswell", raising=False)
+    assert not _lookups.can_look_up()
+
+
 def test_a_guess_that_is_too_high():
     """The codes that the guess looks at are far better than all others."""
     n, k = 10 * _products.SAMPLES, 100

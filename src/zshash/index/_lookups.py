@@ -29,7 +29,10 @@ def can_look_up() -> bool:
     name, features = getattr(config, "CPU_NAME", None), getattr(config, "CPU_FEATURES", None)
     if name or features:  # of another machine, perhaps
         return f"+{FEATURE}" in (features or "")
-    return bool(llvm.get_host_cpu_features().get(FEATURE))
+    try:
+        return bool(llvm.get_host_cpu_features().get(FEATURE))
+    except RuntimeError:  # LLVM does not know this processor
+        return False
 
 
 @intrinsic
