@@ -36,7 +36,8 @@ def _by_bytes(found: Findings, data: str) -> list[Lines]:
     """MAP over bytes of MTH and the best others, with unlabelled pictures where these were run."""
     own = found.where(data=data, unlabelled=True in found.along("unlabelled"))
     seeds = shared_seeds(own)
-    lines = [(level if name.startswith(FLOATS) else line)(own, name, seeds) for name in _best(own)]
+    drawn = [(level if name.startswith(FLOATS) else line)(own, name, seeds) for name in _best(own)]
+    lines = [own for own in drawn if own.x]
     title = f"{world(data)}: hidden queries"
     if not lines or max(len(own.x) for own in lines) < 2:
         return []
