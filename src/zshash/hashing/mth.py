@@ -13,8 +13,8 @@ Carry over the metric learned on seen categories, not their labels.
    codes to label vectors. V holds the label vectors of the seen categories; the last factor lowers
    the weight of directions that many of them share.
 
-With ``codes="pq"``, steps 3 and 4 are left out: what the teacher compares is kept in parts of vectors
-(`looks`), and codes stand for these vectors in step 5.
+With ``codes="pq"``, steps 3 and 4 are left out: what the teacher compares is kept in parts of
+vectors (`looks`), and codes stand for these vectors in step 5.
 
 ======  ==================================================  ============================
 symbol  meaning, rows are samples                            here
