@@ -118,7 +118,8 @@ class MTH(LooksHasher, NetworkHasher, SemanticHasher):
         ε of the whitening: the amount added to all variances, as a share of their mean. A larger ε
         changes the features less. The default is for many labelled samples. Where samples are few
         or have no label, another ε is chosen in its place: the one with which labelled samples
-        are ranked best, or a safe one. Other values are used as they are.
+        are ranked best, or a safe one, which ``codes="pq"`` takes for many labelled samples, too.
+        Other values are used as they are.
     imaginary : float, default 0.25
         Share of the training rows that belong to imaginary categories where all samples are
         labelled. Averaging lowers the share, down to 0.

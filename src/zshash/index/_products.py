@@ -22,6 +22,7 @@ BLOCK_BYTES = 1 << 16  # of codes that queries pass over in turn
 SAMPLES = 2048  # codes that tell what the k-th sum may be
 STEPS = 200  # that the k-th best sum may lose; a byte has room for 255
 NO_LIMIT = 255
+LOWEST = np.int64(np.iinfo(np.int64).min // 2)  # below every sum
 
 
 class Tables(NamedTuple):
@@ -78,26 +79,19 @@ def best_sums(planes, tables, k, sums, positions):
     for row in range(n_queries):
         worst[row] = _guess(planes, tables, row, k, columns, totals)
         tops[row] = _fill_losses(tables, row, worst[row], losses, units)
-    for begin in range(0, n, size):
-        end = min(begin + size, n)
-        for row in range(n_queries):
-            limit = _limit(tops[row], worst[row], units[row])
-            n_found = sift(planes, begin, end, losses, row, limit, columns)
-            _add_up(planes, columns, n_found, tables, row, totals)
-            hold(columns, totals, n_found, row, k, n_held, worst, sums, positions)
-    for row in range(n_queries):
-        if n_held[row] < k:  # the guess was too high
-            n_held[row], worst[row] = 0, LOWEST
-            for begin in range(0, n, size):
-                end = min(begin + size, n)
+    is_left = np.ones(n_queries, dtype=np.bool_)
+    while is_left.any():
+        for begin in range(0, n, size):
+            end = min(begin + size, n)
+            for row in np.flatnonzero(is_left):
                 limit = _limit(tops[row], worst[row], units[row])
                 n_found = sift(planes, begin, end, losses, row, limit, columns)
                 _add_up(planes, columns, n_found, tables, row, totals)
                 hold(columns, totals, n_found, row, k, n_held, worst, sums, positions)
+        is_left = n_held < k  # once more where the guess was too high
+        n_held[is_left], worst[is_left] = 0, LOWEST
+    for row in range(n_queries):
         fall(sums, positions, row, k)
-
-
-LOWEST = np.int64(np.iinfo(np.int64).min // 2)  # below every sum
 
 
 @compiled
